@@ -1,0 +1,98 @@
+import type { SignalRequest, Written } from './control.js';
+import type { ChangeEvent, Gap, ProcessEvent, ReadOutput, Stream } from './output.js';
+import type { ProcessInfo, ProcessList, ProcessState, Terminated } from './process.js';
+import type { RunOutput, RunRequest } from './run.js';
+import type { StartRequest, TtySize } from './start.js';
+
+/** Every call takes a signal that gives it up; a call given up rejects with the signal's reason. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+/** A start: `created` is false when a repeated start-once found the process it had started before. */
+export interface Started {
+  created: boolean;
+  process: ProcessInfo;
+}
+
+export interface StartOptions extends CallOptions {
+  /** Start once: the same id with an equal request answers with the same process. Default false: `process_exists`. */
+  once?: boolean;
+}
+
+export interface ListQuery {
+  state?: ProcessState | undefined;
+  /** `key=value` pairs that must all match. */
+  label?: string[] | undefined;
+  /** 1..1000, default 100. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface ReadQuery {
+  /** Read after this event. Default 0: from the beginning. */
+  after_seq?: number | undefined;
+  /** How long to wait for news, in milliseconds, 0..60000. Default 0. */
+  wait_ms?: number | undefined;
+  /** Payload at most, in bytes; the first chunk always comes. Default 1 MiB. */
+  max_bytes?: number | undefined;
+  /** Only this stream. Default all. */
+  stream?: Stream | undefined;
+}
+
+export interface FollowQuery {
+  /** Follow after this event. Default 0: from the beginning. */
+  after_seq?: number | undefined;
+  stream?: Stream | undefined;
+}
+
+export interface WatchQuery {
+  label?: string[] | undefined;
+  /** Also the output of the processes, from now on. Default false. */
+  output?: boolean | undefined;
+}
+
+export interface WriteOptions {
+  eof?: boolean | undefined;
+  offset?: number | undefined;
+  /** How long to wait for room, in milliseconds, 0..60000. Default 10000. */
+  wait_ms?: number | undefined;
+}
+
+export interface TerminateOptions {
+  /** Between SIGTERM and SIGKILL, in milliseconds, 0..600000. Default 2000. */
+  grace_ms?: number | undefined;
+  /** How long to wait for `closed`, in milliseconds, 0..60000. Default 0. */
+  wait_ms?: number | undefined;
+  /** Also forget the record, at once. Default false. */
+  purge?: boolean | undefined;
+}
+
+/** A stream of events in batches, at the reader's pace. Leaving the loop ends it. */
+export interface Subscription<Event> extends AsyncIterable<Event[]> {
+  /** True when nothing will ever come: the cursor has seen `closed`. */
+  readonly ended: boolean;
+  /** The gap it starts with, which is its first event too. */
+  readonly gap: Gap | null;
+}
+
+/**
+ * Processes, wherever they run: on this machine, or behind a gateway. Whoever holds one never knows which.
+ * All calls reject with a `GatewayError`.
+ */
+export interface ExecProcess {
+  start(request: StartRequest, options?: StartOptions): Promise<Started>;
+  /** Starts, feeds, waits. `reason` is null when `wait_ms` ended first: the process goes on. */
+  run(request: RunRequest, options?: CallOptions): Promise<RunOutput>;
+  list(query?: ListQuery, options?: CallOptions): Promise<ProcessList>;
+  /** The process now, or after `wait_ms` at most when it has not exited yet. */
+  get(process_id: string, query?: { wait_ms?: number | undefined }, options?: CallOptions): Promise<ProcessInfo>;
+  read(process_id: string, query?: ReadQuery, options?: CallOptions): Promise<ReadOutput>;
+  /** Resolves when the cursor is known to be good. */
+  follow(process_id: string, query?: FollowQuery, options?: CallOptions): Promise<Subscription<ProcessEvent>>;
+  watch(query?: WatchQuery, options?: CallOptions): Promise<AsyncIterable<ChangeEvent[]>>;
+  write(process_id: string, bytes: Uint8Array, query?: WriteOptions, options?: CallOptions): Promise<Written>;
+  signal(process_id: string, request: SignalRequest, options?: CallOptions): Promise<void>;
+  resize(process_id: string, size: TtySize, options?: CallOptions): Promise<void>;
+  terminate(process_id: string, query?: TerminateOptions, options?: CallOptions): Promise<Terminated>;
+}
