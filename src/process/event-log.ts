@@ -1,0 +1,144 @@
+import type { Exit, Gap, OutputEvent, ProcessEvent, Stream } from '../protocol/index.js';
+import { ByteHistory } from './byte-history.js';
+import { SegmentList } from './segment-list.js';
+import { Waiters } from './waiters.js';
+
+/** What a read took from the log. */
+export interface LogRead {
+  chunks: OutputEvent[];
+  /** The last event passed: told, filtered out, or missed in the gap. */
+  last_seq: number;
+  gap: Gap | null;
+}
+
+/**
+ * The one sequence of a process: output chunks, `exited`, `closed`, numbered from 1 without holes. Output is bounded:
+ * the oldest chunks are evicted, and whoever comes too late is told by a gap. `exited` and `closed` are never evicted.
+ * Readers hold a number, nothing else; the log keeps nothing for them but a list of whom to wake.
+ */
+export class EventLog {
+  readonly retain_bytes: number;
+  readonly waiters = new Waiters();
+  readonly #segments = new SegmentList();
+  readonly #history = new ByteHistory();
+  #evicted_seq = 0;
+  #memo: { after_seq: number; next_seq: number; batch: ProcessEvent[] } | null = null;
+  next_seq = 1;
+  total_bytes = 0;
+  retained_bytes = 0;
+  exited: (Exit & { seq: number }) | null = null;
+  closed_seq: number | null = null;
+
+  /** @param retain_bytes output to hold, in bytes; the newest chunk is held even when it is larger */
+  constructor(retain_bytes: number) {
+    this.retain_bytes = retain_bytes;
+  }
+
+  /** The oldest event held; `next_seq` when none is. */
+  get first_seq(): number {
+    const marks = [this.#segments.first_seq, this.exited?.seq, this.closed_seq, this.next_seq];
+    return Math.min(...marks.filter((seq) => typeof seq === 'number'));
+  }
+
+  /** Appends one chunk, which the log owns from here on. */
+  append(stream: Stream, chunk: Uint8Array): void {
+    this.#segments.append(this.next_seq++, stream, chunk);
+    this.total_bytes += chunk.length;
+    this.retained_bytes += chunk.length;
+    while (this.retained_bytes > this.retain_bytes && this.#segments.count > 1) this.#evict();
+    this.waiters.wake();
+  }
+
+  appendExited(exit: Exit): void {
+    this.exited = { ...exit, seq: this.next_seq++ };
+    this.#segments.seal();
+    this.waiters.wake();
+  }
+
+  appendClosed(): void {
+    this.closed_seq = this.next_seq++;
+    this.waiters.wake();
+  }
+
+  /** Output after `after_seq`, `max_bytes` at most but the first chunk always, of one stream or of all. */
+  read(after_seq: number, max_bytes: number, stream?: Stream): LogRead {
+    const gap = this.#gap(after_seq + 1, this.#evicted_seq);
+    const chunks: OutputEvent[] = [];
+    let last_seq = Math.max(after_seq, this.#evicted_seq);
+    let room = max_bytes;
+    for (const event of this.#segments.after(last_seq)) {
+      if (stream === undefined || event.stream === stream) {
+        if (chunks.length > 0 && event.chunk.length > room) return { chunks, last_seq, gap };
+        room -= event.chunk.length;
+        chunks.push(event);
+      }
+      last_seq = event.seq;
+    }
+    return { chunks, last_seq: this.next_seq - 1, gap };
+  }
+
+  /**
+   * The next events after `after_seq`, of every kind and in order, `max_bytes` of payload at most but the first
+   * always; empty when there are none yet. Readers at the same place get the same array, so that what is made of it
+   * can be made once.
+   */
+  batch(after_seq: number, max_bytes: number): readonly ProcessEvent[] {
+    const memo = this.#memo;
+    if (memo?.after_seq === after_seq && memo.next_seq === this.next_seq) return memo.batch;
+    const batch: ProcessEvent[] = [];
+    let room = max_bytes;
+    for (const event of this.#events(after_seq)) {
+      const size = event.event === 'output' ? event.chunk.length : 0;
+      if (batch.length > 0 && size > room) break;
+      room -= size;
+      batch.push(event);
+    }
+    this.#memo = { after_seq, next_seq: this.next_seq, batch };
+    return batch;
+  }
+
+  /** Output bytes before the event after `after_seq`, or null when that is forgotten. */
+  bytesBefore(after_seq: number): number | null {
+    if (after_seq < this.#evicted_seq) return this.#history.before(after_seq + 1);
+    let bytes = this.total_bytes;
+    for (const event of this.#segments.after(after_seq)) bytes -= event.chunk.length;
+    return bytes;
+  }
+
+  *#events(after_seq: number): Generator<ProcessEvent, void, undefined> {
+    let exited = this.exited !== null && this.exited.seq > after_seq ? this.exited : null;
+    let from = after_seq + 1;
+    if (exited && exited.seq <= this.#evicted_seq) {
+      const gap = this.#gap(from, exited.seq - 1);
+      if (gap) yield { event: 'gap', ...gap };
+      yield { event: 'exited', ...exited };
+      from = exited.seq + 1;
+      exited = null;
+    }
+    const gap = this.#gap(from, this.#evicted_seq);
+    if (gap) yield { event: 'gap', ...gap };
+    for (const chunk of this.#segments.after(Math.max(after_seq, this.#evicted_seq))) {
+      if (exited && exited.seq < chunk.seq) {
+        yield { event: 'exited', ...exited };
+        exited = null;
+      }
+      yield chunk;
+    }
+    if (exited) yield { event: 'exited', ...exited };
+    if (this.closed_seq !== null && this.closed_seq > after_seq) yield { event: 'closed', seq: this.closed_seq };
+  }
+
+  #gap(from_seq: number, to_seq: number): Gap | null {
+    if (from_seq > to_seq) return null;
+    const start = this.#history.before(from_seq);
+    const end = to_seq === this.#evicted_seq ? this.total_bytes - this.retained_bytes : this.#history.before(to_seq + 1);
+    return { from_seq, to_seq, bytes: start === null || end === null ? null : end - start, reason: 'evicted' };
+  }
+
+  #evict(): void {
+    const seq = this.#segments.first_seq as number;
+    this.#history.push(seq, this.total_bytes - this.retained_bytes);
+    this.retained_bytes -= this.#segments.shift();
+    this.#evicted_seq = seq;
+  }
+}

@@ -1,0 +1,31 @@
+import { type ErrorCode, GatewayError } from '../protocol/index.js';
+
+const CODES: Record<string, ErrorCode> = {
+  ENOENT: 'command_not_found',
+  ENOTDIR: 'command_not_found',
+  ELOOP: 'command_not_found',
+  ENAMETOOLONG: 'command_not_found',
+  EACCES: 'permission_denied',
+  EPERM: 'permission_denied',
+  EISDIR: 'permission_denied',
+  ENOEXEC: 'exec_format_error',
+  ETXTBSY: 'exec_format_error',
+  EINVAL: 'exec_format_error',
+  ELIBBAD: 'exec_format_error',
+  E2BIG: 'argument_list_too_long',
+  EMFILE: 'resource_exhausted',
+  ENFILE: 'resource_exhausted',
+  EAGAIN: 'resource_exhausted',
+  ENOMEM: 'resource_exhausted',
+  ENXIO: 'resource_exhausted',
+  ENOSPC: 'resource_exhausted',
+};
+
+/** Turns the system's refusal to launch `path` into the error that a caller can act on. */
+export function launchError(error: unknown, path: string): GatewayError {
+  const errno = (error as NodeJS.ErrnoException).code ?? '';
+  const code = CODES[errno] ?? 'resource_exhausted';
+  const what = code === 'resource_exhausted' ? 'end a process or try again later' : 'see argv[0]';
+  const detail = `${JSON.stringify(path)} could not be started (${errno || 'no terminal or process could be had'}): ${what}.`;
+  return new GatewayError(code, detail, {}, { cause: error });
+}

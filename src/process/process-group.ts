@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import type { SignalName } from './signals.js';
+
+/**
+ * The process group of a program, which leads it. A signal is never sent to a group that is gone: the number of a
+ * leader is not given out again while its group has members (the kernel keeps it), and once the leader is reaped a new
+ * process with its number is the proof that the group is gone.
+ */
+export class ProcessGroup {
+  readonly #pid: number;
+  #reaped = false;
+  #gone = false;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** To be called in the turn in which the leader was reaped. */
+  leaderReaped(): void {
+    this.#reaped = true;
+    this.alive();
+  }
+
+  /** Whether the group has a member. */
+  alive(): boolean {
+    return this.#kill(0, -this.#pid);
+  }
+
+  /** Signals every member; false when there is none. */
+  signal(name: SignalName): boolean {
+    return this.#kill(name, -this.#pid);
+  }
+
+  /** Signals the leader alone; false when it has ended. */
+  signalLeader(name: SignalName): boolean {
+    return !this.#reaped && this.#kill(name, this.#pid);
+  }
+
+  /** Signals the foreground group of the leader's terminal; false when there is none. */
+  signalForeground(name: SignalName): boolean {
+    const group = this.#reaped ? null : foregroundGroup(this.#pid);
+    return group !== null && this.#send(name, -group);
+  }
+
+  #kill(signal: SignalName | 0, target: number): boolean {
+    if (this.#gone || (this.#reaped && this.#numberReused())) {
+      this.#gone = true;
+      return false;
+    }
+    const sent = this.#send(signal, target);
+    if (!sent && this.#reaped) this.#gone = true;
+    return sent;
+  }
+
+  #numberReused(): boolean {
+    return this.#send(0, this.#pid);
+  }
+
+  #send(signal: SignalName | 0, target: number): boolean {
+    try {
+      process.kill(target, signal);
+      return true;
+    } catch (error) {
+      // EPERM: it is there, but not ours any more (a set-user-id program).
+      return (error as NodeJS.ErrnoException).code === 'EPERM';
+    }
+  }
+}
+
+/** Field tpgid of /proc/PID/stat (proc(5)); the program's name before it may hold spaces and brackets. */
+function foregroundGroup(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const group = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[5]);
+    return group > 1 ? group : null;
+  } catch {
+    return null;
+  }
+}

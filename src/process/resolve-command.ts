@@ -1,0 +1,102 @@
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { type ErrorCode, GatewayError } from '../protocol/index.js';
+
+/** What execvp(3) searches when the environment has no PATH. */
+const DEFAULT_PATH = '/bin:/usr/bin';
+
+/** What the kernel reads of a script's first line (BINPRM_BUF_SIZE, Linux). */
+const FIRST_LINE_BYTES = 256;
+
+/**
+ * Finds out, before anything is started, what exec would say: so pipes and terminals refuse alike, and a missing
+ * directory is never blamed on the program.
+ */
+
+/**
+ * The absolute working directory.
+ * @throws {GatewayError} `cwd_not_found`, `cwd_not_a_directory`, `cwd_permission_denied`
+ */
+export function resolveCwd(cwd: string | undefined): string {
+  const path = resolve(cwd ?? process.cwd());
+  const refuse = (code: ErrorCode, why: string) => new GatewayError(code, `cwd ${JSON.stringify(path)} ${why}.`, { field: 'cwd' });
+  try {
+    if (!statSync(path).isDirectory()) throw refuse('cwd_not_a_directory', 'is not a directory');
+    accessSync(path, constants.X_OK);
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EACCES' || code === 'EPERM') throw refuse('cwd_permission_denied', 'may not be entered');
+    if (code === 'ENOTDIR') throw refuse('cwd_not_a_directory', 'lies below something that is not a directory');
+    if (code === 'ELOOP') throw refuse('cwd_not_found', 'is a loop of links');
+    throw refuse('cwd_not_found', code === 'ENAMETOOLONG' ? 'is too long a name' : 'does not exist');
+  }
+  return path;
+}
+
+/**
+ * The absolute path of the program: `command` itself when it holds a slash, else the first match in `search_path`,
+ * relative entries starting at `cwd`.
+ * @throws {GatewayError} `command_not_found`, `permission_denied`
+ */
+export function resolveCommand(command: string, cwd: string, search_path: string | undefined): string {
+  if (command.includes('/')) {
+    const found = executable(resolve(cwd, command));
+    if (found === 'yes') return resolve(cwd, command);
+    throw refusal(found, command, 'it');
+  }
+  let denied = false;
+  for (const directory of (search_path ?? DEFAULT_PATH).split(':')) {
+    const path = resolve(cwd, directory, command);
+    const found = executable(path);
+    if (found === 'yes') return path;
+    denied ||= found === 'denied';
+  }
+  throw refusal(denied ? 'denied' : 'missing', command, `a file of that name in PATH (${search_path ?? DEFAULT_PATH})`);
+}
+
+function executable(path: string): 'yes' | 'denied' | 'missing' {
+  try {
+    if (!statSync(path).isFile()) return 'denied';
+    accessSync(path, constants.X_OK);
+    return 'yes';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EACCES' || code === 'EPERM' ? 'denied' : 'missing';
+  }
+}
+
+function refusal(found: 'denied' | 'missing', command: string, where: string): GatewayError {
+  const name = JSON.stringify(command);
+  return found === 'denied'
+    ? new GatewayError('permission_denied', `argv[0] ${name} may not be executed: it is no file, or lacks the x permission.`, { field: 'argv[0]' })
+    : new GatewayError('command_not_found', `argv[0] ${name} does not exist: looked for ${where}. No shell is added.`, { field: 'argv[0]' });
+}
+
+/**
+ * Refuses a script whose interpreter is missing, which exec reports as if the script were.
+ * @throws {GatewayError} `command_not_found`, `permission_denied`
+ */
+export function checkInterpreter(path: string, cwd: string): void {
+  const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(firstLine(path))?.[1];
+  if (!interpreter) return;
+  const found = executable(isAbsolute(interpreter) ? interpreter : resolve(cwd, interpreter));
+  if (found === 'yes') return;
+  const code = found === 'denied' ? 'permission_denied' : 'command_not_found';
+  throw new GatewayError(code, `argv[0] ${JSON.stringify(path)} is a script for ${interpreter}, which cannot be executed.`, { field: 'argv[0]' });
+}
+
+function firstLine(path: string): string {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return ''; // executable but not readable: no script can run so
+  }
+  try {
+    const bytes = Buffer.alloc(FIRST_LINE_BYTES);
+    return bytes.toString('latin1', 0, readSync(fd, bytes));
+  } finally {
+    closeSync(fd);
+  }
+}

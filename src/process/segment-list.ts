@@ -1,0 +1,120 @@
+import type { OutputEvent, Stream } from '../protocol/index.js';
+
+/** Chunks below this size, in bytes, are copied together; larger ones are kept as they came. */
+const COPY_BELOW = 8 * 1024;
+const SMALLEST_SLAB = 1024;
+const LARGEST_SLAB = 64 * 1024;
+
+const STREAMS: readonly Stream[] = ['stdout', 'stderr', 'pty'];
+
+/** Consecutive chunks that lie in one buffer. */
+interface Segment {
+  first_seq: number;
+  buffer: Uint8Array;
+  used: number;
+  /** One number a chunk: its end in the buffer, times 4, plus its stream. */
+  marks: number[];
+}
+
+/**
+ * The chunks held for a process, oldest first. Small chunks share buffers and cost 8 bytes each beside their own, so a
+ * program that writes byte by byte is as cheap to keep as one that writes blocks. Bytes once written are never changed:
+ * readers get views, not copies.
+ */
+export class SegmentList {
+  #segments: Segment[] = [];
+  #head = 0;
+  /** Chunks of the first segment that are gone already. */
+  #skip = 0;
+  #open = false;
+  count = 0;
+
+  /** Seq of the oldest chunk, or null when there is none. */
+  get first_seq(): number | null {
+    const first = this.#segments[this.#head];
+    return first ? first.first_seq + this.#skip : null;
+  }
+
+  append(seq: number, stream: Stream, chunk: Uint8Array): void {
+    const segment = chunk.length >= COPY_BELOW ? this.#add(seq, chunk) : this.#slab(seq, chunk);
+    segment.used += chunk.length;
+    segment.marks.push(segment.used * 4 + STREAMS.indexOf(stream));
+    this.count++;
+  }
+
+  /** The next chunk does not follow on the last one. */
+  seal(): void {
+    this.#open = false;
+  }
+
+  /** Drops the oldest chunk; returns its size in bytes. */
+  shift(): number {
+    const first = this.#segments[this.#head] as Segment;
+    const size = end(first, this.#skip) - end(first, this.#skip - 1);
+    this.#skip++;
+    this.count--;
+    if (this.#skip === first.marks.length) this.#dropFirst();
+    return size;
+  }
+
+  /** The chunks after `seq`, oldest first. */
+  *after(seq: number): Generator<OutputEvent, void, undefined> {
+    let at = this.#find(seq + 1);
+    for (let segment = this.#segments[at]; segment; segment = this.#segments[++at]) {
+      const skip = at === this.#head ? this.#skip : 0;
+      for (let i = Math.max(skip, seq + 1 - segment.first_seq); i < segment.marks.length; i++) yield event(segment, i);
+    }
+  }
+
+  /** Index of the last segment that starts at or before `seq`, or the first one. */
+  #find(seq: number): number {
+    let low = this.#head;
+    let high = this.#segments.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#segments[middle] as Segment).first_seq <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #slab(seq: number, chunk: Uint8Array): Segment {
+    const last = this.#open ? (this.#segments.at(-1) as Segment) : null;
+    const fits = last !== null && last.buffer.length - last.used >= chunk.length;
+    const size = Math.min(LARGEST_SLAB, Math.max(SMALLEST_SLAB, chunk.length, (last?.buffer.length ?? 0) * 2));
+    const segment = fits ? last : this.#add(seq, Buffer.allocUnsafeSlow(Math.max(size, chunk.length)));
+    segment.buffer.set(chunk, segment.used);
+    this.#open = true;
+    return segment;
+  }
+
+  #add(first_seq: number, buffer: Uint8Array): Segment {
+    const segment = { first_seq, buffer, used: 0, marks: [] };
+    this.#segments.push(segment);
+    this.#open = false;
+    return segment;
+  }
+
+  #dropFirst(): void {
+    this.#segments[this.#head++] = undefined as unknown as Segment;
+    this.#skip = 0;
+    if (this.#head === this.#segments.length) this.#open = false;
+    if (this.#head < 64 || this.#head * 2 < this.#segments.length) return;
+    this.#segments = this.#segments.slice(this.#head);
+    this.#head = 0;
+  }
+}
+
+function end(segment: Segment, index: number): number {
+  return index < 0 ? 0 : (segment.marks[index] as number) >> 2;
+}
+
+function event(segment: Segment, index: number): OutputEvent {
+  const whole = segment.marks.length === 1 && segment.used === segment.buffer.length;
+  return {
+    event: 'output',
+    seq: segment.first_seq + index,
+    stream: STREAMS[(segment.marks[index] as number) & 3] as Stream,
+    chunk: whole ? segment.buffer : segment.buffer.subarray(end(segment, index - 1), end(segment, index)),
+  };
+}

@@ -1,0 +1,156 @@
+import { GatewayError, STDIN_QUEUE_BYTES, type WriteOptions } from '../protocol/index.js';
+import type { Child } from './child.js';
+
+/** Bytes handed to the system at a time, so that room shows as it appears. */
+const PIECE_BYTES = 64 * 1024;
+
+interface Writer {
+  bytes: Uint8Array;
+  readonly offset: number | undefined;
+  readonly eof: boolean;
+  settled: boolean;
+  settle(error: GatewayError | null): void;
+}
+
+/**
+ * The input of one process: an ordered, bounded queue. Writes are accepted in the order of arrival, as far as there is
+ * room; a write that waits for room is given up by its caller, by its time, or by the end of the process.
+ */
+export class StdinQueue {
+  readonly #child: Child;
+  #writers: Writer[] = [];
+  #queued_bytes = 0;
+  #eof: boolean;
+  #accepting = false;
+  #ended: GatewayError | null = null;
+  accepted_bytes = 0;
+
+  /** @param piped whether the process has an input at all; without one it is at EOF from the start */
+  constructor(child: Child, piped: boolean) {
+    this.#child = child;
+    this.#eof = !piped;
+  }
+
+  /** Whether a write can be accepted. */
+  get open(): boolean {
+    return !this.#eof && this.#ended === null;
+  }
+
+  /**
+   * Accepts `bytes`, waiting `wait_ms` (default 0) for room. With `offset`, what was accepted before is skipped.
+   * @returns input accepted so far, in bytes
+   * @throws {GatewayError} `stdin_closed`, `process_exited`, `stdin_offset_ahead`, `stdin_backpressure`
+   */
+  write(bytes: Uint8Array, { eof = false, offset, wait_ms = 0 }: WriteOptions, signal?: AbortSignal): Promise<number> {
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const giveUp = () => writer.settle(this.#full(wait_ms));
+      const writer: Writer = {
+        bytes,
+        offset,
+        eof,
+        settled: false,
+        settle: (error) => {
+          if (writer.settled) return;
+          writer.settled = true;
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', giveUp);
+          this.#writers = this.#writers.filter((other) => other !== writer);
+          if (error) reject(error);
+          else resolve(this.accepted_bytes);
+        },
+      };
+      this.#writers.push(writer);
+      this.#accept();
+      if (writer.settled) return;
+      timer = setTimeout(giveUp, wait_ms);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  /** Drops what is queued and refuses what comes: the process has ended (`process_exited`) or closed its input. */
+  end(code: 'process_exited' | 'stdin_closed'): void {
+    this.#ended = new GatewayError(code, ENDED[code]);
+    this.#queued_bytes = 0;
+    this.#accept();
+  }
+
+  /** Serves the writers in turn. A child may take bytes at once, and call back while this runs. */
+  #accept(): void {
+    if (this.#accepting) return;
+    this.#accepting = true;
+    while (this.#writers[0] && this.#take(this.#writers[0]));
+    this.#accepting = false;
+  }
+
+  /** Accepts what there is room for; false when the writer has to wait. */
+  #take(writer: Writer): boolean {
+    const { offset, eof } = writer;
+    if (offset !== undefined && offset > this.accepted_bytes) {
+      writer.settle(this.#ahead(offset));
+      return true;
+    }
+    let rest = offset === undefined ? writer.bytes : writer.bytes.subarray(Math.min(this.accepted_bytes - offset, writer.bytes.length));
+    const repeated = rest.length === 0 && (eof ? this.#eof : offset !== undefined);
+    while (rest.length > 0 && this.open && this.#queued_bytes < STDIN_QUEUE_BYTES) {
+      const piece = rest.subarray(0, Math.min(PIECE_BYTES, STDIN_QUEUE_BYTES - this.#queued_bytes));
+      rest = rest.subarray(piece.length);
+      if (offset === undefined) writer.bytes = rest;
+      this.#queue(piece);
+    }
+    if (!repeated && !this.open) writer.settle(this.#refusal());
+    else if (rest.length > 0) return false;
+    else {
+      if (eof && !this.#eof) this.#endInput();
+      writer.settle(null);
+    }
+    return true;
+  }
+
+  #queue(piece: Uint8Array): void {
+    this.accepted_bytes += piece.length;
+    this.#queued_bytes += piece.length;
+    this.#child.write(piece, (error) => {
+      if (error && !this.#ended) this.end('stdin_closed');
+      this.#queued_bytes = Math.max(0, this.#queued_bytes - piece.length);
+      this.#accept();
+    });
+  }
+
+  #endInput(): void {
+    this.#eof = true;
+    this.#child.endInput(() => {});
+  }
+
+  #refusal(): GatewayError {
+    const { accepted_bytes } = this;
+    if (this.#ended) return new GatewayError(this.#ended.code, this.#ended.message, { accepted_bytes });
+    return new GatewayError('stdin_closed', 'stdin is at EOF: start the process with pipe_stdin (or tty) to write, and write before eof.', {
+      accepted_bytes,
+    });
+  }
+
+  #full(wait_ms: number): GatewayError {
+    const { accepted_bytes } = this;
+    return new GatewayError(
+      'stdin_backpressure',
+      `The process did not read for ${wait_ms} ms and its queue of ${STDIN_QUEUE_BYTES} bytes is full; ` +
+        `${accepted_bytes} bytes of input are accepted so far. Send the rest later, with offset.`,
+      { accepted_bytes, limit: STDIN_QUEUE_BYTES },
+    );
+  }
+
+  #ahead(offset: number): GatewayError {
+    const { accepted_bytes } = this;
+    return new GatewayError(
+      'stdin_offset_ahead',
+      `offset ${offset} is ahead of the ${accepted_bytes} bytes accepted so far: send from offset ${accepted_bytes}.`,
+      { accepted_bytes },
+    );
+  }
+}
+
+const ENDED = {
+  process_exited: 'The process has ended and takes no more input.',
+  stdin_closed: 'The process has closed its input.',
+};
