@@ -82,7 +82,7 @@ export class EventLog {
    * always; empty when there are none yet. Readers at the same place get the same array, so that what is made of it
    * can be made once.
    */
-  batch(after_seq: number, max_bytes: number): readonly ProcessEvent[] {
+  batch(after_seq: number, max_bytes: number): ProcessEvent[] {
     const memo = this.#memo;
     if (memo?.after_seq === after_seq && memo.next_seq === this.next_seq) return memo.batch;
     const batch: ProcessEvent[] = [];

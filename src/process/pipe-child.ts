@@ -63,4 +63,3 @@ function pipeChild(child: ChildProcess, pid: number, outputs: [Readable, Readabl
     },
   };
 }
-

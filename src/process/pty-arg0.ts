@@ -15,7 +15,9 @@ export function withArg0({ command, path, argv }: LaunchSpec): string[] {
   try {
     accessSync(PERL, constants.X_OK);
   } catch {
-    throw new GatewayError('invalid_argument', `arg0 on a terminal needs ${PERL} on this system: leave arg0 out, or tty.`, { field: 'arg0' });
+    throw new GatewayError('invalid_argument', `arg0 on a terminal needs ${PERL} on this system: leave arg0 out, or tty.`, {
+      field: 'arg0',
+    });
   }
   return [PERL, '-e', PERL_EXEC, path, ...argv];
 }

@@ -22,7 +22,10 @@ export class PtyWriter {
 
   /** Queues bytes; calls back when the terminal has them all (null), or when it never will. */
   write(bytes: Uint8Array, done: (error: Error | null) => void): void {
-    if (!this.#open) return done(new Error('the terminal is closed'));
+    if (!this.#open) {
+      done(new Error('the terminal is closed'));
+      return;
+    }
     this.#queue.push({ bytes, done });
     if (!this.#timer) this.#drain();
   }
@@ -40,7 +43,10 @@ export class PtyWriter {
     this.#timer = null;
     for (let first = this.#queue[0]; first && this.#open; first = this.#queue[0]) {
       const written = this.#try(first.bytes);
-      if (written === null) return this.close();
+      if (written === null) {
+        this.close();
+        return;
+      }
       if (written < first.bytes.length) {
         first.bytes = first.bytes.subarray(written);
         this.#pause_ms = written > 0 ? FIRST_PAUSE_MS : Math.min(this.#pause_ms * 2, LONGEST_PAUSE_MS);

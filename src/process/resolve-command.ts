@@ -69,8 +69,12 @@ function executable(path: string): 'yes' | 'denied' | 'missing' {
 function refusal(found: 'denied' | 'missing', command: string, where: string): GatewayError {
   const name = JSON.stringify(command);
   return found === 'denied'
-    ? new GatewayError('permission_denied', `argv[0] ${name} may not be executed: it is no file, or lacks the x permission.`, { field: 'argv[0]' })
-    : new GatewayError('command_not_found', `argv[0] ${name} does not exist: looked for ${where}. No shell is added.`, { field: 'argv[0]' });
+    ? new GatewayError('permission_denied', `argv[0] ${name} may not be executed: it is no file, or lacks the x permission.`, {
+        field: 'argv[0]',
+      })
+    : new GatewayError('command_not_found', `argv[0] ${name} does not exist: looked for ${where}. No shell is added.`, {
+        field: 'argv[0]',
+      });
 }
 
 /**
@@ -83,7 +87,9 @@ export function checkInterpreter(path: string, cwd: string): void {
   const found = executable(isAbsolute(interpreter) ? interpreter : resolve(cwd, interpreter));
   if (found === 'yes') return;
   const code = found === 'denied' ? 'permission_denied' : 'command_not_found';
-  throw new GatewayError(code, `argv[0] ${JSON.stringify(path)} is a script for ${interpreter}, which cannot be executed.`, { field: 'argv[0]' });
+  throw new GatewayError(code, `argv[0] ${JSON.stringify(path)} is a script for ${interpreter}, which cannot be executed.`, {
+    field: 'argv[0]',
+  });
 }
 
 function firstLine(path: string): string {

@@ -7,10 +7,15 @@ export function utf8Tail(bytes: Uint8Array): number {
     const byte = bytes[bytes.length - back] as number;
     if (byte < 0x80) return 0;
     if (byte < 0xc0) continue;
-    const length = byte >= 0xf0 && byte <= 0xf4 ? 4 : byte >= 0xe0 && byte < 0xf0 ? 3 : byte >= 0xc2 && byte < 0xe0 ? 2 : 1;
-    return length > back && plausible(bytes, bytes.length - back) ? back : 0;
+    return characterLength(byte) > back && plausible(bytes, bytes.length - back) ? back : 0;
   }
   return 0;
+}
+
+function characterLength(lead: number): number {
+  if (lead < 0xc2 || lead > 0xf4) return 1;
+  if (lead < 0xe0) return 2;
+  return lead < 0xf0 ? 3 : 4;
 }
 
 /** Whether the second byte, when there is one, is in the range that the lead byte allows (RFC 3629 §4). */

@@ -30,7 +30,11 @@ export const Chunk = Strict({ seq: Seq, stream: Stream, chunk: Type.String({ des
 export type Chunk = Static<typeof Chunk>;
 
 /** Data of `event: exited`. */
-export const ExitedData = Strict({ seq: Seq, exit_code: Count('See exit_code of the process.', { maximum: 255 }), signal: exitFields.signal });
+export const ExitedData = Strict({
+  seq: Seq,
+  exit_code: Count('See exit_code of the process.', { maximum: 255 }),
+  signal: exitFields.signal,
+});
 /** Data of `event: closed`. */
 export const ClosedData = Strict({ seq: Seq });
 

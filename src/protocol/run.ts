@@ -15,7 +15,9 @@ export const RunRequest = Strict(
       Count(`How long to wait for the end, in milliseconds; clamped to ${MAX_WAIT_MS}.`, { default: DEFAULT_RUN_WAIT_MS }),
     ),
     max_bytes: Type.Optional(
-      Count(`Output of each stream to answer with, in bytes: the head is kept; clamped to ${MAX_RUN_BYTES}.`, { default: DEFAULT_RUN_BYTES }),
+      Count(`Output of each stream to answer with, in bytes: the head is kept; clamped to ${MAX_RUN_BYTES}.`, {
+        default: DEFAULT_RUN_BYTES,
+      }),
     ),
     encoding: Type.Optional(Encoding),
   },

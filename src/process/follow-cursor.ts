@@ -1,0 +1,80 @@
+import type { Gap, ProcessEvent, Stream, Subscription } from '../protocol/index.js';
+import type { EventLog } from './event-log.js';
+import type { PacedReader, Pacer } from './pacer.js';
+
+/** Payload of one batch, in bytes: what one write to a socket carries well. */
+const BATCH_BYTES = 256 * 1024;
+
+const DONE = { done: true, value: undefined } as const;
+
+/**
+ * A reader at its own pace: a number in the sequence. Nothing is queued for it; the next batch is taken from the log
+ * when it asks. It ends after `closed`, when it is left, or when its signal is aborted.
+ */
+export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
+  readonly #log: EventLog;
+  readonly #pacer: Pacer;
+  readonly #stream: Stream | undefined;
+  readonly gap: Gap | null;
+  readonly ended: boolean;
+  #after_seq: number;
+  #open = true;
+  #wake: (() => void) | null = null;
+  position: number;
+  paces = true;
+
+  constructor(log: EventLog, pacer: Pacer, after_seq: number, stream?: Stream, signal?: AbortSignal) {
+    this.#log = log;
+    this.#pacer = pacer;
+    this.#after_seq = after_seq;
+    this.#stream = stream;
+    this.ended = log.closed_seq !== null && after_seq >= log.closed_seq;
+    this.gap = log.read(after_seq, 0).gap;
+    this.position = this.gap ? log.total_bytes - log.retained_bytes : (log.bytesBefore(after_seq) ?? 0);
+    if (signal?.aborted) this.#close();
+    else pacer.add(this);
+    signal?.addEventListener('abort', () => this.#close(), { once: true });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<ProcessEvent[], undefined> {
+    return { next: () => this.#next(), return: () => Promise.resolve(this.#close()) };
+  }
+
+  async #next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
+    while (this.#open && !this.#atEnd()) {
+      const batch = this.#take();
+      if (batch.length > 0) return { done: false, value: batch };
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        this.#log.waiters.add(resolve);
+      });
+    }
+    return this.#close();
+  }
+
+  #atEnd(): boolean {
+    return this.#log.closed_seq !== null && this.#after_seq >= this.#log.closed_seq;
+  }
+
+  #take(): ProcessEvent[] {
+    const batch = this.#log.batch(this.#after_seq, BATCH_BYTES);
+    for (const event of batch) {
+      if (event.event === 'gap') this.position = this.#log.total_bytes - this.#log.retained_bytes;
+      else if (event.event === 'output') this.position += event.chunk.length;
+      this.#after_seq = event.event === 'gap' ? event.to_seq : event.seq;
+    }
+    if (batch.length > 0) this.#pacer.advanced(this);
+    const only = this.#stream;
+    return only === undefined ? batch : batch.filter((event) => event.event !== 'output' || event.stream === only);
+  }
+
+  #close(): typeof DONE {
+    this.#open = false;
+    this.#pacer.delete(this);
+    if (this.#wake) {
+      this.#log.waiters.delete(this.#wake);
+      this.#wake();
+    }
+    return DONE;
+  }
+}

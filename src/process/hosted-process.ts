@@ -1,0 +1,260 @@
+import type {
+  Exit,
+  ExitReason,
+  FollowQuery,
+  ProcessInfo,
+  ProcessState,
+  SignalRequest,
+  StartRequest,
+  Stream,
+  TtySize,
+} from '../protocol/index.js';
+import { DEFAULT_GRACE_MS, DEFAULT_RETAIN_BYTES, GatewayError, MAX_CHUNK_BYTES } from '../protocol/index.js';
+import type { Child, ChildEvents, LaunchSpec } from './child.js';
+import { Chunker } from './chunker.js';
+import { EventLog } from './event-log.js';
+import { FollowCursor } from './follow-cursor.js';
+import { launch } from './launch.js';
+import { Pacer } from './pacer.js';
+import { ProcessGroup } from './process-group.js';
+import { signalName, signalOf } from './signals.js';
+import { StdinQueue } from './stdin-queue.js';
+import { Termination } from './termination.js';
+
+/** How long a terminal outlives the program that led it, for what others still print, in milliseconds. */
+const TTY_LINGER_MS = 5_000;
+
+/** Turns of the event loop without output after which the exit is told although the output is still open. */
+const QUIET_TURNS = 2;
+/** Turns after which it is told in any case: others print on and on. */
+const MOST_TURNS = 64;
+
+/** Told of what happens to a process. */
+export interface ProcessHooks {
+  changed(change: 'started' | 'exited' | 'closed', process: HostedProcess): void;
+  output(process: HostedProcess, chunk: Uint8Array): void;
+}
+
+let started = 0;
+
+/** One process on this machine, from its start until it is forgotten. */
+export class HostedProcess {
+  readonly process_id: string;
+  readonly request: StartRequest;
+  readonly log: EventLog;
+  readonly created_at = new Date();
+  /** Rises with every process: the order of age. */
+  readonly index = ++started;
+  /** Told of each chunk, besides the hooks. */
+  tap: ((stream: Stream, chunk: Uint8Array) => void) | null = null;
+  readonly #hooks: ProcessHooks;
+  readonly #spec: LaunchSpec;
+  readonly #chunkers: Record<Stream, Chunker>;
+  #child!: Child;
+  #group!: ProcessGroup;
+  #pacer!: Pacer;
+  #termination!: Termination;
+  #stdin!: StdinQueue;
+  #tty: TtySize | null;
+  #state: ProcessState = 'starting';
+  #started_at: Date | null = null;
+  #exited_at: Date | null = null;
+  #closed_at: Date | null = null;
+  #exit: Exit | null = null;
+  #reason: ExitReason | null = null;
+  #asked: ExitReason | null = null;
+  #output_over = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(process_id: string, request: StartRequest, spec: LaunchSpec, hooks: ProcessHooks) {
+    this.process_id = process_id;
+    this.request = request;
+    this.#spec = spec;
+    this.#hooks = hooks;
+    this.#tty = spec.tty;
+    this.log = new EventLog(request.retain_bytes ?? DEFAULT_RETAIN_BYTES);
+    const chunk_bytes = Math.min(MAX_CHUNK_BYTES, Math.max(4096, this.log.retain_bytes));
+    const chunker = (stream: Stream) => new Chunker(chunk_bytes, (chunk) => this.#append(stream, chunk));
+    this.#chunkers = { stdout: chunker('stdout'), stderr: chunker('stderr'), pty: chunker('pty') };
+  }
+
+  /**
+   * Starts the program.
+   * @throws {GatewayError} as {@link launch} does; the process is then to be forgotten
+   */
+  async start(): Promise<void> {
+    const { timeout_ms, pipe_stdin } = this.request;
+    this.#child = await launch(this.#spec, this.#events());
+    this.#group = new ProcessGroup(this.#child.pid);
+    this.#stdin = new StdinQueue(this.#child, this.#tty !== null || pipe_stdin === true);
+    this.#pacer = new Pacer(this.log, this.#child);
+    this.#termination = new Termination({
+      group: this.#group,
+      log: this.log,
+      exited: () => this.#exit !== null,
+      closed: () => this.#closed_at !== null,
+      cut: () => this.#child.destroy(),
+    });
+    this.#state = 'running';
+    this.#started_at = new Date();
+    if (timeout_ms !== undefined) this.#timer = setTimeout(() => this.terminate(DEFAULT_GRACE_MS, 'timed_out'), timeout_ms);
+    this.#hooks.changed('started', this);
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  /** Whether the program has not ended. */
+  get running(): boolean {
+    return this.#exit === null;
+  }
+
+  get reason(): ExitReason | null {
+    return this.#reason;
+  }
+
+  get exited_at(): Date | null {
+    return this.#exited_at;
+  }
+
+  get stdin(): StdinQueue {
+    return this.#stdin;
+  }
+
+  /** The process as shown everywhere. */
+  info(): ProcessInfo {
+    const { log } = this;
+    const instant = (date: Date | null) => date?.toISOString() ?? null;
+    return {
+      process_id: this.process_id,
+      state: this.#state,
+      pid: this.#child?.pid ?? null,
+      argv: this.request.argv,
+      arg0: this.request.arg0 ?? null,
+      cwd: this.#spec.cwd,
+      tty: this.#tty,
+      labels: this.request.labels ?? {},
+      created_at: this.created_at.toISOString(),
+      started_at: instant(this.#started_at),
+      exited_at: instant(this.#exited_at),
+      closed_at: instant(this.#closed_at),
+      exit_code: log.exited?.exit_code ?? null,
+      signal: log.exited?.signal ?? null,
+      reason: this.#reason,
+      first_seq: log.first_seq,
+      next_seq: log.next_seq,
+      retained_bytes: log.retained_bytes,
+      total_bytes: log.total_bytes,
+      stdin: { open: this.#stdin?.open ?? false, accepted_bytes: this.#stdin?.accepted_bytes ?? 0 },
+    };
+  }
+
+  /**
+   * A live reader after `after_seq`.
+   * @throws {GatewayError} `cursor_ahead`
+   */
+  follow({ after_seq = 0, stream }: FollowQuery, signal?: AbortSignal): FollowCursor {
+    this.checkCursor(after_seq);
+    return new FollowCursor(this.log, this.#pacer, after_seq, stream, signal);
+  }
+
+  /** @throws {GatewayError} `cursor_ahead` */
+  checkCursor(after_seq: number): void {
+    const { next_seq } = this.log;
+    if (after_seq < next_seq) return;
+    const detail = `after_seq ${after_seq} is in the future: the last event so far is ${next_seq - 1}. Continue with that, or from 0.`;
+    throw new GatewayError('cursor_ahead', detail, { field: 'after_seq', next_seq, process_id: this.process_id });
+  }
+
+  /** @throws {GatewayError} `invalid_argument`, `not_a_tty`, `process_exited` */
+  signal({ signal, scope = 'group' }: SignalRequest): void {
+    const name = signalName(signal);
+    if (scope === 'foreground' && this.#tty === null) throw this.#noTty('scope foreground');
+    const sent =
+      scope === 'leader'
+        ? this.#group.signalLeader(name)
+        : scope === 'group'
+          ? this.#group.signal(name)
+          : this.#group.signalForeground(name);
+    if (!sent)
+      throw new GatewayError('process_exited', 'The process has ended: there is nothing left to signal.', { process_id: this.process_id });
+  }
+
+  /** @throws {GatewayError} `not_a_tty`, `process_exited` */
+  resize(size: TtySize): void {
+    if (this.#tty === null) throw this.#noTty('resize');
+    if (!this.running)
+      throw new GatewayError('process_exited', 'The process has ended: its terminal has no size.', { process_id: this.process_id });
+    this.#child.resize(size);
+    this.#tty = { cols: size.cols, rows: size.rows };
+  }
+
+  /** Ends the process group; returns whether the program was running. */
+  terminate(grace_ms: number, reason: ExitReason = 'terminated'): boolean {
+    const { running } = this;
+    if (running) this.#asked ??= reason;
+    if (this.#closed_at === null) this.#termination.begin(grace_ms);
+    return running;
+  }
+
+  #events(): ChildEvents {
+    return {
+      output: (stream, bytes) => this.#chunkers[stream].push(bytes),
+      exit: (code, signal) => this.#exited(code, signal),
+      end: () => {
+        for (const chunker of Object.values(this.#chunkers)) chunker.flush();
+        this.#output_over = true;
+        if (this.log.exited) this.#close();
+      },
+    };
+  }
+
+  #append(stream: Stream, chunk: Uint8Array): void {
+    this.log.append(stream, chunk);
+    this.#pacer.appended();
+    this.#hooks.output(this, chunk);
+    this.tap?.(stream, chunk);
+  }
+
+  #exited(code: number, signal: number): void {
+    this.#exit = { exit_code: signal > 0 ? 128 + signal : code, signal: signal > 0 ? signalOf(signal) : null };
+    this.#exited_at = new Date();
+    this.#group.leaderReaped();
+    this.#stdin.end('process_exited');
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#tellExit(0, 0, this.log.next_seq);
+  }
+
+  /** What was printed before the exit is read first, unless others keep printing. */
+  #tellExit(turns: number, quiet: number, seen_seq: number): void {
+    const { next_seq } = this.log;
+    const silence = next_seq === seen_seq ? quiet + 1 : 0;
+    if (!this.#output_over && silence <= QUIET_TURNS && turns < MOST_TURNS) {
+      setImmediate(() => this.#tellExit(turns + 1, silence, next_seq));
+      return;
+    }
+    this.#state = 'exited';
+    this.#reason = this.#asked ?? (this.#exit?.signal ? 'signaled' : 'exited');
+    this.log.appendExited(this.#exit as Exit);
+    this.#hooks.changed('exited', this);
+    if (this.#output_over) this.#close();
+    else if (this.#tty) this.#timer = setTimeout(() => this.#child.destroy(), TTY_LINGER_MS);
+  }
+
+  #close(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#termination.close();
+    this.#pacer.close();
+    this.#child.destroy();
+    this.#state = 'closed';
+    this.#closed_at = new Date();
+    this.log.appendClosed();
+    this.#hooks.changed('closed', this);
+  }
+
+  #noTty(what: string): GatewayError {
+    return new GatewayError('not_a_tty', `${what} needs a terminal: start the process with tty.`, { process_id: this.process_id });
+  }
+}

@@ -1,0 +1,135 @@
+import {
+  type CallOptions,
+  DEFAULT_GRACE_MS,
+  DEFAULT_PAGE,
+  DEFAULT_READ_BYTES,
+  DEFAULT_STDIN_WAIT_MS,
+  type ExecProcess,
+  type FollowQuery,
+  GatewayError,
+  type ListQuery,
+  MAX_PAGE,
+  MAX_READ_BYTES,
+  MAX_WAIT_MS,
+  type ReadOutput,
+  type ReadQuery,
+  type RunRequest,
+  type SignalRequest,
+  type StartOptions,
+  type StartRequest,
+  type TerminateOptions,
+  type TtySize,
+  type WatchQuery,
+  type WriteOptions,
+} from '../protocol/index.js';
+import type { HostedProcess } from './hosted-process.js';
+import { labelMatch } from './labels.js';
+import type { ProcessHandler } from './process-handler.js';
+import { runProcess } from './run-process.js';
+import { waitUntil } from './wait-until.js';
+import { WatchCursor } from './watch-cursor.js';
+
+/** Processes on this machine. */
+export class LocalExecProcess implements ExecProcess {
+  readonly #handler: ProcessHandler;
+
+  constructor(handler: ProcessHandler) {
+    this.#handler = handler;
+  }
+
+  async start(request: StartRequest, { once = false }: StartOptions = {}) {
+    const { created, process } = await this.#handler.start(request, once);
+    return { created, process: process.info() };
+  }
+
+  async run(request: RunRequest, { signal }: CallOptions = {}) {
+    return runProcess(this.#handler, request, signal);
+  }
+
+  async list({ state, label, limit = DEFAULT_PAGE, cursor }: ListQuery = {}) {
+    const matches = labelMatch(label);
+    const after = cursor === undefined ? 0 : readCursor(cursor);
+    const page: HostedProcess[] = [];
+    for (const process of this.#handler.processes) {
+      if (process.index <= after || !matches(process.request.labels) || (state && process.state !== state)) continue;
+      if (page.push(process) > Math.min(limit, MAX_PAGE)) break;
+    }
+    const more = page.length > Math.min(limit, MAX_PAGE);
+    if (more) page.pop();
+    return { processes: page.map((process) => process.info()), next_cursor: more ? String(page.at(-1)?.index) : null };
+  }
+
+  async get(process_id: string, { wait_ms = 0 }: { wait_ms?: number | undefined } = {}, { signal }: CallOptions = {}) {
+    const process = this.#handler.get(process_id);
+    await this.#wait(process, () => process.log.exited !== null, wait_ms, signal);
+    return process.info();
+  }
+
+  async read(process_id: string, query: ReadQuery = {}, { signal }: CallOptions = {}): Promise<ReadOutput> {
+    const { after_seq = 0, wait_ms = 0, max_bytes = DEFAULT_READ_BYTES, stream } = query;
+    const process = this.#handler.get(process_id);
+    process.checkCursor(after_seq);
+    const { log } = process;
+    const read = () => log.read(after_seq, Math.min(max_bytes, MAX_READ_BYTES), stream);
+    let now = read();
+    const news = () => {
+      now = read();
+      return now.chunks.length > 0 || now.gap !== null || log.closed_seq !== null || (log.exited !== null && log.exited.seq > after_seq);
+    };
+    await this.#wait(process, news, wait_ms, signal);
+    const { chunks, last_seq, gap } = now;
+    const { closed_seq } = log;
+    const exited = log.exited !== null && last_seq >= log.exited.seq ? log.exited : null;
+    return {
+      chunks,
+      next_seq: last_seq + 1,
+      exited: exited !== null,
+      exit_code: exited?.exit_code ?? null,
+      signal: exited?.signal ?? null,
+      closed: closed_seq !== null && last_seq >= closed_seq,
+      gap,
+    };
+  }
+
+  async follow(process_id: string, query: FollowQuery = {}, { signal }: CallOptions = {}) {
+    return this.#handler.get(process_id).follow(query, signal);
+  }
+
+  async watch(query: WatchQuery = {}, { signal }: CallOptions = {}) {
+    return new WatchCursor(this.#handler, query, signal);
+  }
+
+  async write(process_id: string, bytes: Uint8Array, query: WriteOptions = {}, { signal }: CallOptions = {}) {
+    const wait_ms = Math.min(query.wait_ms ?? DEFAULT_STDIN_WAIT_MS, MAX_WAIT_MS);
+    const accepted_bytes = await this.#handler.get(process_id).stdin.write(bytes, { ...query, wait_ms }, signal);
+    return { accepted: true as const, accepted_bytes };
+  }
+
+  async signal(process_id: string, request: SignalRequest): Promise<void> {
+    this.#handler.get(process_id).signal(request);
+  }
+
+  async resize(process_id: string, size: TtySize): Promise<void> {
+    this.#handler.get(process_id).resize(size);
+  }
+
+  async terminate(process_id: string, query: TerminateOptions = {}, { signal }: CallOptions = {}) {
+    const { grace_ms = DEFAULT_GRACE_MS, wait_ms = 0, purge = false } = query;
+    const process = this.#handler.get(process_id);
+    const running = process.terminate(grace_ms);
+    if (purge) this.#handler.purge(process);
+    await this.#wait(process, () => process.log.closed_seq !== null, wait_ms, signal);
+    return { running };
+  }
+
+  #wait(process: HostedProcess, ready: () => boolean, wait_ms: number, signal?: AbortSignal): Promise<boolean> {
+    return waitUntil(process.log.waiters, () => ready() || this.#handler.stopping, Math.min(wait_ms, MAX_WAIT_MS), signal);
+  }
+}
+
+function readCursor(cursor: string): number {
+  if (/^[1-9][0-9]{0,15}$/.test(cursor)) return Number(cursor);
+  throw new GatewayError('invalid_cursor', `cursor ${JSON.stringify(cursor)} is not one that a list gave: leave it out to start over.`, {
+    field: 'cursor',
+  });
+}

@@ -1,0 +1,89 @@
+import type { EventLog } from './event-log.js';
+
+/** How long one slow follower may hold a program back before it is left behind, in milliseconds. */
+const PATIENCE_MS = 250;
+
+/** A follower, as the pacer sees it. */
+export interface PacedReader {
+  /** Output it has passed, in bytes since the start. */
+  position: number;
+  /** Whether the program waits for it; the pacer takes this away from a slow one and gives it back at the end. */
+  paces: boolean;
+}
+
+/** What can be made to stand still: the reading side of a child. */
+interface Source {
+  pause(): void;
+  resume(): void;
+}
+
+/**
+ * Lets live followers keep up. Any program prints faster than a socket carries, so without this every follower of a
+ * fast one would meet gaps. While a follower that had caught up is half of the retention behind, output is not read;
+ * the program waits at its full pipe. A follower that does not come close again within 250 ms is slow: the program
+ * goes on without it, until it has caught up by itself. Without followers nothing is ever held back.
+ */
+export class Pacer {
+  readonly #log: EventLog;
+  readonly #source: Source;
+  readonly #high_bytes: number;
+  readonly #low_bytes: number;
+  readonly #readers = new Set<PacedReader>();
+  #patience: NodeJS.Timeout | null = null;
+
+  constructor(log: EventLog, source: Source) {
+    this.#log = log;
+    this.#source = source;
+    this.#high_bytes = log.retain_bytes / 2;
+    this.#low_bytes = log.retain_bytes / 4;
+  }
+
+  add(reader: PacedReader): void {
+    this.#readers.add(reader);
+  }
+
+  delete(reader: PacedReader): void {
+    this.#readers.delete(reader);
+    this.advanced();
+  }
+
+  /** To be called after every chunk. */
+  appended(): void {
+    if (this.#patience || this.#readers.size === 0 || !this.#anyBehind(this.#high_bytes)) return;
+    this.#source.pause();
+    this.#patience = setTimeout(() => this.#leaveBehind(), PATIENCE_MS);
+  }
+
+  /** To be called when a reader has moved. */
+  advanced(reader?: PacedReader): void {
+    if (reader && !reader.paces && reader.position === this.#log.total_bytes) reader.paces = true;
+    if (this.#patience && !this.#anyBehind(this.#low_bytes)) this.#resume();
+  }
+
+  /** Lets go of the timer. */
+  close(): void {
+    if (this.#patience) clearTimeout(this.#patience);
+    this.#patience = null;
+    this.#readers.clear();
+  }
+
+  #leaveBehind(): void {
+    for (const reader of this.#readers) {
+      if (this.#log.total_bytes - reader.position > this.#low_bytes) reader.paces = false;
+    }
+    this.#resume();
+  }
+
+  #resume(): void {
+    if (this.#patience) clearTimeout(this.#patience);
+    this.#patience = null;
+    this.#source.resume();
+  }
+
+  #anyBehind(bytes: number): boolean {
+    for (const reader of this.#readers) {
+      if (reader.paces && this.#log.total_bytes - reader.position > bytes) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,215 @@
+import { isDeepStrictEqual } from 'node:util';
+import { GatewayError, type StartRequest } from '../protocol/index.js';
+import { ChangeLog } from './change-log.js';
+import type { LaunchSpec } from './child.js';
+import { childEnv } from './child-env.js';
+import { checkDescriptors } from './descriptor-budget.js';
+import { HostedProcess, type ProcessHooks } from './hosted-process.js';
+import { resolveCommand, resolveCwd } from './resolve-command.js';
+import { Retention, type RetentionLimits } from './retention.js';
+import { checkSize, checkText } from './start-check.js';
+import { uuidV7 } from './uuid-v7.js';
+
+/** Ids of forgotten processes that are still known, so that a late retry does not run a command again. */
+const SPENT_IDS = 100_000;
+
+export interface ProcessLimits extends RetentionLimits {
+  /** How many processes may be open (not closed) at once. */
+  max_processes: number;
+}
+
+/** What the metrics show. */
+export interface ProcessStats {
+  running: number;
+  retained: number;
+  started_total: number;
+  exited_total: number;
+  retained_bytes: number;
+  output_bytes_total: number;
+}
+
+/** Told whenever a process printed. */
+export type OutputTap = (process: HostedProcess) => void;
+
+/** The owner of all processes of this machine: ids, limits, retention, the end. */
+export class ProcessHandler implements ProcessHooks {
+  readonly limits: ProcessLimits;
+  readonly changes = new ChangeLog();
+  readonly taps = new Set<OutputTap>();
+  readonly #processes = new Map<string, HostedProcess>();
+  readonly #launching = new Map<string, Promise<HostedProcess>>();
+  readonly #open = new Set<HostedProcess>();
+  readonly #spent = new Set<string>();
+  readonly #retention: Retention;
+  readonly #own_env: NodeJS.ProcessEnv;
+  #started_total = 0;
+  #exited_total = 0;
+  #output_bytes_total = 0;
+  #stopping = false;
+
+  /** @param own_env the environment that children inherit from */
+  constructor(limits: ProcessLimits, own_env: NodeJS.ProcessEnv = process.env) {
+    this.limits = limits;
+    this.#own_env = own_env;
+    this.#retention = new Retention(limits, (process) => this.#forget(process));
+  }
+
+  /** Whether the end has begun: long-polls answer at once. */
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** All processes, oldest first. */
+  get processes(): Iterable<HostedProcess> {
+    return this.#processes.values();
+  }
+
+  /** @throws {GatewayError} `process_not_found` */
+  get(process_id: string): HostedProcess {
+    const found = this.#processes.get(process_id);
+    if (found) return found;
+    const detail = `There is no process ${JSON.stringify(process_id)}: it was never started, or it was forgotten after its retention.`;
+    throw new GatewayError('process_not_found', detail, { process_id });
+  }
+
+  /**
+   * Starts a process; with `once`, a repeated start finds the process of the first.
+   * @throws {GatewayError} what the checks and the launch say; `process_exists`, `too_many_processes`, `shutting_down`
+   */
+  async start(request: StartRequest, once = false): Promise<{ created: boolean; process: HostedProcess }> {
+    const process_id = request.process_id ?? uuidV7();
+    const known = this.#processes.get(process_id) ?? this.#launching.get(process_id);
+    if (known) return { created: false, process: this.#again(process_id, request, once, await known) };
+    if (this.#spent.has(process_id)) throw exists(process_id, 'was used before and its record is forgotten');
+    this.#admit();
+    checkText(request);
+    const launched = this.#launch(process_id, request);
+    this.#launching.set(process_id, launched);
+    try {
+      return { created: true, process: await launched };
+    } finally {
+      this.#launching.delete(process_id);
+    }
+  }
+
+  /** Forgets a process at once; its end, if it still runs, goes on. */
+  purge(process: HostedProcess): void {
+    this.#retention.delete(process);
+    this.#remove(process);
+  }
+
+  stats(): ProcessStats {
+    let retained_bytes = this.#retention.bytes;
+    for (const process of this.#open) retained_bytes += process.log.retained_bytes;
+    return {
+      running: this.#open.size,
+      retained: this.#retention.count,
+      started_total: this.#started_total,
+      exited_total: this.#exited_total,
+      retained_bytes,
+      output_bytes_total: this.#output_bytes_total,
+    };
+  }
+
+  /** Refuses new starts, wakes whoever waits, ends every process; resolves when all are closed. */
+  async shutdown(grace_ms: number): Promise<void> {
+    this.#stopping = true;
+    await Promise.allSettled(this.#launching.values());
+    const open = [...this.#open];
+    for (const process of this.#processes.values()) process.log.waiters.wake();
+    for (const process of open) process.terminate(grace_ms, 'shutdown');
+    await Promise.all(open.map(closed));
+    this.#retention.close();
+  }
+
+  changed(change: 'started' | 'exited' | 'closed', process: HostedProcess): void {
+    if (change === 'started') {
+      this.#started_total++;
+      this.#processes.set(process.process_id, process);
+      this.#open.add(process);
+    } else if (change === 'exited') {
+      this.#exited_total++;
+    } else {
+      this.#open.delete(process);
+      if (this.#processes.get(process.process_id) === process) this.#retention.add(process);
+    }
+    this.changes.append(() => ({ event: change, process: process.info() }));
+  }
+
+  output(process: HostedProcess, chunk: Uint8Array): void {
+    this.#output_bytes_total += chunk.length;
+    for (const tap of this.taps) tap(process);
+  }
+
+  #again(process_id: string, request: StartRequest, once: boolean, process: HostedProcess): HostedProcess {
+    if (once && isDeepStrictEqual({ ...request, process_id }, { ...process.request, process_id })) return process;
+    throw exists(process_id, once ? 'was started with another request' : 'is in use');
+  }
+
+  #admit(): void {
+    if (this.#stopping)
+      throw new GatewayError('shutting_down', 'The gateway is shutting down and starts nothing: try another one, or later.');
+    const { max_processes } = this.limits;
+    if (this.#open.size + this.#launching.size >= max_processes) {
+      throw new GatewayError(
+        'too_many_processes',
+        `${max_processes} processes are open, which is the limit: end one, or raise --max-processes.`,
+        {
+          limit: max_processes,
+        },
+      );
+    }
+    checkDescriptors();
+  }
+
+  async #launch(process_id: string, request: StartRequest): Promise<HostedProcess> {
+    const process = new HostedProcess(process_id, request, this.#spec(request), this);
+    await process.start();
+    return process;
+  }
+
+  #spec(request: StartRequest): LaunchSpec {
+    const { argv, arg0, tty } = request;
+    const command = argv[0] as string;
+    const cwd = resolveCwd(request.cwd);
+    const env = childEnv(this.#own_env, request.env_policy, request.env);
+    const size = tty ? { cols: 80, rows: 24, term: 'xterm-256color', ...(tty === true ? {} : tty) } : null;
+    if (size && request.env?.['TERM'] === undefined && request.env_policy?.set?.['TERM'] === undefined) env['TERM'] = size.term;
+    checkSize(argv, env);
+    return {
+      command,
+      path: resolveCommand(command, cwd, env['PATH']),
+      argv: [arg0 ?? command, ...argv.slice(1)],
+      cwd,
+      env,
+      pipe_stdin: request.pipe_stdin === true,
+      tty: size && { cols: size.cols, rows: size.rows },
+    };
+  }
+
+  #forget(process: HostedProcess): void {
+    this.#spent.add(process.process_id);
+    for (const oldest of this.#spent) {
+      if (this.#spent.size <= SPENT_IDS) break;
+      this.#spent.delete(oldest);
+    }
+    this.#remove(process);
+  }
+
+  #remove(process: HostedProcess): void {
+    const { process_id } = process;
+    if (this.#processes.get(process_id) !== process) return;
+    this.#processes.delete(process_id);
+    this.changes.append(() => ({ event: 'removed', process_id }));
+  }
+}
+
+function exists(process_id: string, why: string): GatewayError {
+  return new GatewayError('process_exists', `The id ${JSON.stringify(process_id)} ${why}: choose another, or leave process_id out.`, {
+    process_id,
+  });
+}
+
+async function closed(process: HostedProcess): Promise<void> {
+  while (process.state !== 'closed') await new Promise<void>((resolve) => process.log.waiters.add(resolve));
+}

@@ -1,0 +1,67 @@
+import type { EventLog } from './event-log.js';
+import type { ProcessGroup } from './process-group.js';
+
+/** How often an ending process is looked at, in milliseconds. */
+const LOOK_MS = 25;
+
+/** Silence after which the output of a process whose group is gone counts as over, in milliseconds. */
+const QUIET_MS = 250;
+
+/** Time after the kill at which output is cut off, whoever still holds it, in milliseconds. */
+const CUT_MS = 1_500;
+
+/** What a termination needs of its process. */
+export interface Terminable {
+  readonly group: ProcessGroup;
+  readonly log: EventLog;
+  exited(): boolean;
+  closed(): boolean;
+  /** Lets go of the output; `closed` follows when the program has ended. */
+  cut(): void;
+}
+
+/**
+ * Ends a process group: SIGTERM, then SIGKILL when the grace is over, as long as the group has a member. A descendant
+ * in a session of its own is not of the group: it runs on, but its hold on the output is cut off.
+ */
+export class Termination {
+  readonly #target: Terminable;
+  #deadline = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+  #seen = { next_seq: 0, at: 0 };
+
+  constructor(target: Terminable) {
+    this.#target = target;
+  }
+
+  /** Begins, or hurries up: the sooner of two deadlines counts. */
+  begin(grace_ms: number): void {
+    const { group } = this.#target;
+    const first = this.#deadline === Number.POSITIVE_INFINITY;
+    this.#deadline = Math.min(this.#deadline, performance.now() + grace_ms);
+    if (first && grace_ms > 0) {
+      group.signal('SIGTERM');
+      group.signal('SIGCONT'); // a stopped program cannot act on SIGTERM
+    }
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#look();
+  }
+
+  close(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #look(): void {
+    const { group, log } = this.#target;
+    const now = performance.now();
+    this.#timer = null;
+    if (this.#target.closed()) return;
+    const alive = group.alive();
+    if (alive && now >= this.#deadline) group.signal('SIGKILL');
+    if (log.next_seq !== this.#seen.next_seq || alive) this.#seen = { next_seq: log.next_seq, at: now };
+    const over = this.#target.exited() && !alive && now - this.#seen.at >= QUIET_MS;
+    if (over || now >= this.#deadline + CUT_MS) this.#target.cut();
+    else this.#timer = setTimeout(() => this.#look(), LOOK_MS);
+  }
+}
