@@ -9,7 +9,7 @@ import type {
   Stream,
   TtySize,
 } from '../protocol/index.js';
-import { DEFAULT_GRACE_MS, DEFAULT_RETAIN_BYTES, GatewayError, MAX_CHUNK_BYTES } from '../protocol/index.js';
+import { DEFAULT_GRACE_MS, GatewayError, MAX_CHUNK_BYTES } from '../protocol/index.js';
 import type { Child, ChildEvents, LaunchSpec } from './child.js';
 import { Chunker } from './chunker.js';
 import { EventLog } from './event-log.js';
@@ -66,13 +66,14 @@ export class HostedProcess {
   #output_over = false;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(process_id: string, request: StartRequest, spec: LaunchSpec, hooks: ProcessHooks) {
+  /** @param retain_bytes output to keep unless the request says otherwise, in bytes */
+  constructor(process_id: string, request: StartRequest, spec: LaunchSpec, retain_bytes: number, hooks: ProcessHooks) {
     this.process_id = process_id;
     this.request = request;
     this.#spec = spec;
     this.#hooks = hooks;
     this.#tty = spec.tty;
-    this.log = new EventLog(request.retain_bytes ?? DEFAULT_RETAIN_BYTES);
+    this.log = new EventLog(request.retain_bytes ?? retain_bytes);
     const chunk_bytes = Math.min(MAX_CHUNK_BYTES, Math.max(4096, this.log.retain_bytes));
     const chunker = (stream: Stream) => new Chunker(chunk_bytes, (chunk) => this.#append(stream, chunk));
     this.#chunkers = { stdout: chunker('stdout'), stderr: chunker('stderr'), pty: chunker('pty') };

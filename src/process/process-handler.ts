@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { GatewayError, type StartRequest } from '../protocol/index.js';
+import { DEFAULT_RETAIN_BYTES, GatewayError, type StartRequest } from '../protocol/index.js';
 import { ChangeLog } from './change-log.js';
 import type { LaunchSpec } from './child.js';
 import { childEnv } from './child-env.js';
@@ -16,7 +16,18 @@ const SPENT_IDS = 100_000;
 export interface ProcessLimits extends RetentionLimits {
   /** How many processes may be open (not closed) at once. */
   max_processes: number;
+  /** Output kept per process unless the start says otherwise, in bytes. */
+  retain_bytes: number;
 }
+
+/** What holds unless settings say otherwise. */
+export const DEFAULT_LIMITS: ProcessLimits = {
+  max_processes: 1024,
+  retain_bytes: DEFAULT_RETAIN_BYTES,
+  retain_closed_ms: 600_000,
+  max_closed: 1000,
+  max_closed_bytes: 256 * 1024 * 1024,
+};
 
 /** What the metrics show. */
 export interface ProcessStats {
@@ -163,7 +174,7 @@ export class ProcessHandler implements ProcessHooks {
   }
 
   async #launch(process_id: string, request: StartRequest): Promise<HostedProcess> {
-    const process = new HostedProcess(process_id, request, this.#spec(request), this);
+    const process = new HostedProcess(process_id, request, this.#spec(request), this.limits.retain_bytes, this);
     await process.start();
     return process;
   }
@@ -174,11 +185,11 @@ export class ProcessHandler implements ProcessHooks {
     const cwd = resolveCwd(request.cwd);
     const env = childEnv(this.#own_env, request.env_policy, request.env);
     const size = tty ? { cols: 80, rows: 24, term: 'xterm-256color', ...(tty === true ? {} : tty) } : null;
-    if (size && request.env?.['TERM'] === undefined && request.env_policy?.set?.['TERM'] === undefined) env['TERM'] = size.term;
+    if (size && request.env?.TERM === undefined && request.env_policy?.set?.TERM === undefined) env.TERM = size.term;
     checkSize(argv, env);
     return {
       command,
-      path: resolveCommand(command, cwd, env['PATH']),
+      path: resolveCommand(command, cwd, env.PATH),
       argv: [arg0 ?? command, ...argv.slice(1)],
       cwd,
       env,

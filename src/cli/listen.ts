@@ -1,0 +1,48 @@
+import { chmodSync, statSync, unlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { buildApp } from '../app.js';
+import type { Listen } from '../config.js';
+import { SettingError } from './token.js';
+
+/** The gateway's server, built but not listening. */
+export type App = Awaited<ReturnType<typeof buildApp>>;
+
+/** Connections that may wait to be accepted: the kernel clamps it to net.core.somaxconn. */
+const BACKLOG = 4096;
+
+/**
+ * Listens; a stale socket file is removed, a live one is not.
+ * @returns the base URL for clients
+ * @throws {SettingError} when the address cannot be had
+ */
+export async function listen(app: App, at: Listen): Promise<string> {
+  try {
+    if (at.kind === 'unix') return await listenUnix(app, at.path);
+    const address = await app.listen({ host: at.host, port: at.port, backlog: BACKLOG });
+    return address.replace('0.0.0.0', '127.0.0.1').replace('[::]', '[::1]');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const where = at.kind === 'unix' ? at.path : `${at.host}:${at.port}`;
+    if (code === 'EADDRINUSE')
+      throw new SettingError(`${where} is in use: end what listens there, or give another --listen.`, { cause: error });
+    if (code === 'EACCES') throw new SettingError(`${where} may not be listened on by this user: give another --listen.`, { cause: error });
+    throw new SettingError(`Cannot listen on ${where}: ${message}.`, { cause: error });
+  }
+}
+
+async function listenUnix(app: App, path: string): Promise<string> {
+  if (statSync(path, { throwIfNoEntry: false })?.isSocket() && !(await answers(path))) unlinkSync(path);
+  await app.listen({ path, backlog: BACKLOG });
+  chmodSync(path, 0o600);
+  return 'http://localhost';
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,118 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type AppConfig, DEFAULT_CONFIG, type Listen } from '../config.js';
+import { DEFAULT_LIMITS } from '../environment.js';
+import { MAX_RETAIN_BYTES, MAX_TIMEOUT_MS } from '../protocol/index.js';
+
+const MIB = 1024 * 1024;
+
+/** The settings of `exec-gateway serve`, read and checked one by one. */
+export interface ServeOptions {
+  listen: Listen;
+  tokenFile?: string;
+  auth: boolean;
+  allowHost: string[];
+  allowOrigin: string[];
+  upstream?: string;
+  upstreamTokenFile?: string;
+  maxProcesses: number;
+  retainBytes: number;
+  retainClosedMs: number;
+  maxClosed: number;
+  maxClosedBytes: number;
+  maxBodyBytes: number;
+  heartbeatMs: number;
+  shutdownGraceMs: number;
+  logLevel: AppConfig['log_level'];
+}
+
+/** The `serve` command without its action. Every flag is a variable too: `--max-closed` is `EXEC_GATEWAY_MAX_CLOSED`. */
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('Start, watch, feed and end processes on this machine over HTTP.')
+    .addOption(setting('--listen <address>', 'HOST:PORT or unix:PATH').default(DEFAULT_CONFIG.listen, '127.0.0.1:8787').argParser(listen))
+    .addOption(
+      setting('--token-file <path>', 'file that holds the bearer token; without it and EXEC_GATEWAY_TOKEN one is made and printed'),
+    )
+    .addOption(new Option('--no-auth', 'ask for no token; only on loopback or a unix socket'))
+    .addOption(
+      setting('--allow-host <host>', 'Host header to answer besides the address itself; repeatable, or comma-separated')
+        .default([])
+        .argParser(list),
+    )
+    .addOption(
+      setting('--allow-origin <origin>', 'web origin that may call, such as https://dash.example; repeatable').default([]).argParser(list),
+    )
+    .addOption(setting('--upstream <url>', 'be a gateway in front of the gateway at this URL').argParser(upstream))
+    .addOption(setting('--upstream-token-file <path>', 'file that holds the token of the gateway behind'))
+    .addOption(count('--max-processes <n>', 'open processes at once', DEFAULT_LIMITS.max_processes, 1, 1_000_000))
+    .addOption(
+      count(
+        '--retain-bytes <bytes>',
+        'output kept per process unless the start says otherwise',
+        DEFAULT_LIMITS.retain_bytes,
+        1,
+        MAX_RETAIN_BYTES,
+      ),
+    )
+    .addOption(
+      count('--retain-closed-ms <ms>', 'how long a closed process stays readable', DEFAULT_LIMITS.retain_closed_ms, 0, MAX_TIMEOUT_MS),
+    )
+    .addOption(count('--max-closed <n>', 'how many closed processes stay readable', DEFAULT_LIMITS.max_closed, 0, 1_000_000))
+    .addOption(
+      count(
+        '--max-closed-bytes <bytes>',
+        'output kept of all closed processes together',
+        DEFAULT_LIMITS.max_closed_bytes,
+        0,
+        1024 * 1024 * MIB,
+      ),
+    )
+    .addOption(count('--max-body-bytes <bytes>', 'largest request body', DEFAULT_CONFIG.max_body_bytes, 1024, 1024 * MIB))
+    .addOption(
+      count('--heartbeat-ms <ms>', 'silence on an event stream before a comment is sent', DEFAULT_CONFIG.heartbeat_ms, 10, 3_600_000),
+    )
+    .addOption(count('--shutdown-grace-ms <ms>', 'between SIGTERM and SIGKILL when the gateway ends', 2_000, 0, 5_000))
+    .addOption(
+      setting('--log-level <level>', 'what is logged to stderr')
+        .choices(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
+        .default(DEFAULT_CONFIG.log_level),
+    )
+    .addHelpText('after', '\nEvery flag is a variable too: --max-closed is EXEC_GATEWAY_MAX_CLOSED. A flag wins.');
+}
+
+function setting(flags: string, description: string): Option {
+  const name = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
+  return new Option(flags, description).env(`EXEC_GATEWAY_${name.toUpperCase().replaceAll('-', '_')}`);
+}
+
+function count(flags: string, description: string, standard: number, min: number, max: number): Option {
+  const parse = (text: string) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+  };
+  return setting(flags, description).default(standard).argParser(parse);
+}
+
+function list(text: string, before: string[]): string[] {
+  return [
+    ...before,
+    ...text
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean),
+  ];
+}
+
+function listen(text: string): Listen {
+  if (text.startsWith('unix:') && text.length > 5) return { kind: 'unix', path: text.slice(5) };
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]/]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match && port <= 65_535) return { kind: 'tcp', host: (match[1] ?? match[2]) as string, port };
+  throw new InvalidArgumentError('Give HOST:PORT, such as 127.0.0.1:8787 or [::1]:8787, or unix:PATH.');
+}
+
+function upstream(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError('Give an http: or https: URL.');
+}

@@ -1,0 +1,50 @@
+import { buildApp } from '../app.js';
+import { Environment } from '../environment.js';
+import { banner } from './banner.js';
+import { listen } from './listen.js';
+import type { ServeOptions } from './serve-options.js';
+import { Shutdown } from './shutdown.js';
+import { readSecret, readToken } from './token.js';
+import { VERSION } from './version.js';
+
+/**
+ * Runs the gateway until SIGTERM or SIGINT, then ends it and exits with 0. A second signal skips the grace.
+ * @throws {SettingError} for a setting that cannot be used
+ */
+export async function serve(options: ServeOptions): Promise<void> {
+  const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
+  const { upstreamTokenFile, listen: at } = options;
+  const environment = Environment.create({
+    url: options.upstream,
+    token: upstreamTokenFile === undefined ? undefined : readSecret(upstreamTokenFile, '--upstream-token-file'),
+    limits: {
+      max_processes: options.maxProcesses,
+      retain_bytes: options.retainBytes,
+      retain_closed_ms: options.retainClosedMs,
+      max_closed: options.maxClosed,
+      max_closed_bytes: options.maxClosedBytes,
+    },
+  });
+  const shutdown = new Shutdown(environment);
+  const app = await buildApp(
+    {
+      token: token?.token ?? null,
+      listen: at,
+      allow_hosts: options.allowHost,
+      allow_origins: options.allowOrigin,
+      max_body_bytes: options.maxBodyBytes,
+      heartbeat_ms: options.heartbeatMs,
+      log_level: options.logLevel,
+      version: VERSION,
+    },
+    environment.process,
+    shutdown.probes,
+  );
+  const end = () => {
+    if (shutdown.begun) void environment.close(0);
+    else void shutdown.run(app, options.shutdownGraceMs).then(() => process.exit(0));
+  };
+  process.on('SIGTERM', end).on('SIGINT', end);
+  const url = await listen(app, at);
+  process.stdout.write(banner(url, at.kind === 'unix' ? at.path : null, token));
+}

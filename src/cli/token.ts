@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ServeOptions } from './serve-options.js';
+
+/** Shortest token that is taken, in characters: below that guessing is in reach. */
+const SHORTEST = 16;
+
+/** A setting that cannot be used; its message is for the person at the terminal. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+}
+
+/** The bearer token, and how a shell on this machine can name it. */
+export interface Token {
+  token: string;
+  in_shell: string;
+}
+
+/**
+ * The bearer token; null when none is asked for.
+ * @param variable the value of EXEC_GATEWAY_TOKEN
+ * @throws {SettingError} for a token that cannot be read or used, and for an open gateway beyond loopback
+ */
+export function readToken(options: ServeOptions, variable: string | undefined): Token | null {
+  if (!options.auth) {
+    if (!local(options))
+      throw new SettingError('--no-auth is only for loopback or a unix socket: anyone who reaches the address could run commands.');
+    if (options.tokenFile !== undefined) throw new SettingError('--no-auth and --token-file contradict each other: leave one out.');
+    return null;
+  }
+  if (options.tokenFile !== undefined) {
+    return {
+      token: usable(readSecret(options.tokenFile, '--token-file'), '--token-file'),
+      in_shell: `$(cat ${shellWord(options.tokenFile)})`,
+    };
+  }
+  if (variable !== undefined) return { token: usable(variable, 'EXEC_GATEWAY_TOKEN'), in_shell: '$EXEC_GATEWAY_TOKEN' };
+  if (!local(options)) {
+    throw new SettingError('Listening beyond loopback needs a token of your own: give --token-file, or set EXEC_GATEWAY_TOKEN.');
+  }
+  const token = randomBytes(24).toString('base64url');
+  return { token, in_shell: token };
+}
+
+/** Text as one word of a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * The content of a secret's file, without the line's end.
+ * @throws {SettingError}
+ */
+export function readSecret(path: string, flag: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new SettingError(`${flag}: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+function usable(token: string, from: string): string {
+  if (token.length < SHORTEST) throw new SettingError(`${from} holds a token of ${token.length} characters: use at least ${SHORTEST}.`);
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new SettingError(`${from} holds a character that no header can carry: use visible ASCII without spaces.`);
+  return token;
+}
+
+/** Whether only this machine reaches the address. */
+export function local({ listen }: Pick<ServeOptions, 'listen'>): boolean {
+  return listen.kind === 'unix' || listen.host === 'localhost' || listen.host === '::1' || /^127(\.\d{1,3}){3}$/.test(listen.host);
+}

@@ -1,0 +1,51 @@
+import { RemoteExecProcess } from './client/remote-exec-process.js';
+import { LocalExecProcess } from './process/local-exec-process.js';
+import { DEFAULT_LIMITS, ProcessHandler, type ProcessLimits, type ProcessStats } from './process/process-handler.js';
+import type { ExecProcess } from './protocol/index.js';
+
+export { DEFAULT_LIMITS, type ProcessLimits };
+
+/** Where an environment is, and within which limits. */
+export interface EnvironmentOptions {
+  /** The gateway that runs the processes. Default: none, they run here. */
+  url?: string | undefined;
+  /** The token of that gateway. */
+  token?: string | undefined;
+  /** Limits of processes that run here. */
+  limits?: Partial<ProcessLimits> | undefined;
+}
+
+const NOTHING: ProcessStats = { running: 0, retained: 0, started_total: 0, exited_total: 0, retained_bytes: 0, output_bytes_total: 0 };
+
+/**
+ * A place where processes run: this machine, or the one behind a gateway. Whoever asks it for `process` never knows which.
+ */
+export class Environment {
+  readonly process: ExecProcess;
+  readonly #handler: ProcessHandler | null;
+
+  private constructor(process: ExecProcess, handler: ProcessHandler | null) {
+    this.process = process;
+    this.#handler = handler;
+  }
+
+  /** With a URL the processes run behind that gateway, without one on this machine. */
+  static create({ url, token, limits }: EnvironmentOptions = {}): Environment {
+    if (url !== undefined) return new Environment(new RemoteExecProcess(token === undefined ? { url } : { url, token }), null);
+    const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits });
+    return new Environment(new LocalExecProcess(handler), handler);
+  }
+
+  /** What runs and is kept here; zero for what runs elsewhere. */
+  stats(): ProcessStats {
+    return this.#handler?.stats() ?? NOTHING;
+  }
+
+  /**
+   * Answers whoever waits and ends what runs here: SIGTERM, then SIGKILL after `grace_ms` (default 2000). Processes behind
+   * another gateway are left alone. Resolves when all are closed.
+   */
+  async close(grace_ms = 2_000): Promise<void> {
+    await this.#handler?.shutdown(grace_ms);
+  }
+}

@@ -1,0 +1,4 @@
+export { buildApp } from './app.js';
+export { type AppConfig, DEFAULT_CONFIG, type Listen, type LogLevel } from './config.js';
+export { DEFAULT_LIMITS, Environment, type EnvironmentOptions, type ProcessLimits } from './environment.js';
+export type { Probes, ProcessStats } from './plugins/probes.js';
