@@ -7,6 +7,9 @@ import { SettingError } from './token.js';
 /** The gateway's server, built but not listening. */
 export type App = Awaited<ReturnType<typeof buildApp>>;
 
+/** What the server asks of the program around it. */
+export type Probes = Parameters<typeof buildApp>[2];
+
 /** Connections that may wait to be accepted: the kernel clamps it to net.core.somaxconn. */
 const BACKLOG = 4096;
 

@@ -27,8 +27,13 @@ export interface ServeOptions {
 
 /** The `serve` command without its action. Every flag is a variable too: `--max-closed` is `EXEC_GATEWAY_MAX_CLOSED`. */
 export function serveCommand(): Command {
-  return new Command('serve')
-    .description('Start, watch, feed and end processes on this machine over HTTP.')
+  return addLimits(
+    addAccess(new Command('serve').description('Start, watch, feed and end processes on this machine over HTTP.')),
+  ).addHelpText('after', '\nEvery flag is a variable too: --max-closed is EXEC_GATEWAY_MAX_CLOSED. A flag wins.');
+}
+
+function addAccess(command: Command): Command {
+  return command
     .addOption(setting('--listen <address>', 'HOST:PORT or unix:PATH').default(DEFAULT_CONFIG.listen, '127.0.0.1:8787').argParser(listen))
     .addOption(
       setting('--token-file <path>', 'file that holds the bearer token; without it and EXEC_GATEWAY_TOKEN one is made and printed'),
@@ -43,7 +48,11 @@ export function serveCommand(): Command {
       setting('--allow-origin <origin>', 'web origin that may call, such as https://dash.example; repeatable').default([]).argParser(list),
     )
     .addOption(setting('--upstream <url>', 'be a gateway in front of the gateway at this URL').argParser(upstream))
-    .addOption(setting('--upstream-token-file <path>', 'file that holds the token of the gateway behind'))
+    .addOption(setting('--upstream-token-file <path>', 'file that holds the token of the gateway behind'));
+}
+
+function addLimits(command: Command): Command {
+  return command
     .addOption(count('--max-processes <n>', 'open processes at once', DEFAULT_LIMITS.max_processes, 1, 1_000_000))
     .addOption(
       count(
@@ -76,8 +85,7 @@ export function serveCommand(): Command {
       setting('--log-level <level>', 'what is logged to stderr')
         .choices(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
         .default(DEFAULT_CONFIG.log_level),
-    )
-    .addHelpText('after', '\nEvery flag is a variable too: --max-closed is EXEC_GATEWAY_MAX_CLOSED. A flag wins.');
+    );
 }
 
 function setting(flags: string, description: string): Option {

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import type { Environment } from '../environment.js';
-import type { Probes } from '../index.js';
-import type { App } from './listen.js';
+import type { App, Probes } from './listen.js';
 
 /** Time that processes are given to end beyond the grace, in milliseconds. */
 const BEYOND_GRACE_MS = 2_500;
