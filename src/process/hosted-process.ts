@@ -92,6 +92,7 @@ export class HostedProcess {
     this.#termination = new Termination({
       group: this.#group,
       log: this.log,
+      whole_session: this.#tty !== null,
       exited: () => this.#exit !== null,
       closed: () => this.#closed_at !== null,
       cut: () => this.#child.destroy(),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { sessionGroups } from './session-groups.js';
 import type { SignalName } from './signals.js';
 
 /**
@@ -26,6 +27,18 @@ export class ProcessGroup {
     return this.#kill(0, -this.#pid);
   }
 
+  /** Whether the session has a member: on a terminal the jobs of a shell are groups of their own. */
+  sessionAlive(): boolean {
+    return this.alive() || this.#otherGroups().length > 0;
+  }
+
+  /** Signals every group of the session. */
+  signalSession(name: SignalName): void {
+    const others = this.#otherGroups();
+    this.signal(name);
+    for (const group of others) this.#send(name, -group);
+  }
+
   /** Signals every member; false when there is none. */
   signal(name: SignalName): boolean {
     return this.#kill(name, -this.#pid);
@@ -50,6 +63,12 @@ export class ProcessGroup {
     const sent = this.#send(signal, target);
     if (!sent && this.#reaped) this.#gone = true;
     return sent;
+  }
+
+  /** None once the leader's number was given out again, which the kernel does when the session is gone. */
+  #otherGroups(): number[] {
+    if (this.#reaped && this.#numberReused()) return [];
+    return [...sessionGroups(this.#pid)].filter((group) => group !== this.#pid);
   }
 
   #numberReused(): boolean {

@@ -14,6 +14,8 @@ const CUT_MS = 1_500;
 export interface Terminable {
   readonly group: ProcessGroup;
   readonly log: EventLog;
+  /** Whether all groups of the session end with it, as on a terminal. */
+  readonly whole_session: boolean;
   exited(): boolean;
   closed(): boolean;
   /** Lets go of the output; `closed` follows when the program has ended. */
@@ -21,8 +23,8 @@ export interface Terminable {
 }
 
 /**
- * Ends a process group: SIGTERM, then SIGKILL when the grace is over, as long as the group has a member. A descendant
- * in a session of its own is not of the group: it runs on, but its hold on the output is cut off.
+ * Ends a process group, on a terminal all groups of its session: SIGTERM, then SIGKILL when the grace is over, as long
+ * as there is a member. A descendant in a session of its own is not reached: it runs on, but its hold on the output is cut off.
  */
 export class Termination {
   readonly #target: Terminable;
@@ -36,15 +38,20 @@ export class Termination {
 
   /** Begins, or hurries up: the sooner of two deadlines counts. */
   begin(grace_ms: number): void {
-    const { group } = this.#target;
     const first = this.#deadline === Number.POSITIVE_INFINITY;
     this.#deadline = Math.min(this.#deadline, performance.now() + grace_ms);
     if (first && grace_ms > 0) {
-      group.signal('SIGTERM');
-      group.signal('SIGCONT'); // a stopped program cannot act on SIGTERM
+      this.#signal('SIGTERM');
+      this.#signal('SIGCONT'); // a stopped program cannot act on SIGTERM
     }
     if (this.#timer) clearTimeout(this.#timer);
     this.#look();
+  }
+
+  #signal(name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): void {
+    const { group, whole_session } = this.#target;
+    if (whole_session) group.signalSession(name);
+    else group.signal(name);
   }
 
   close(): void {
@@ -53,12 +60,12 @@ export class Termination {
   }
 
   #look(): void {
-    const { group, log } = this.#target;
+    const { group, log, whole_session } = this.#target;
     const now = performance.now();
     this.#timer = null;
     if (this.#target.closed()) return;
-    const alive = group.alive();
-    if (alive && now >= this.#deadline) group.signal('SIGKILL');
+    const alive = whole_session ? group.sessionAlive() : group.alive();
+    if (alive && now >= this.#deadline) this.#signal('SIGKILL');
     if (log.next_seq !== this.#seen.next_seq || alive) this.#seen = { next_seq: log.next_seq, at: now };
     const over = this.#target.exited() && !alive && now - this.#seen.at >= QUIET_MS;
     if (over || now >= this.#deadline + CUT_MS) this.#target.cut();
