@@ -1,0 +1,108 @@
+import { setMaxListeners } from 'node:events';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type FastifyBaseLogger, fastify } from 'fastify';
+import type { AppConfig } from './config.js';
+import { addAuth } from './plugins/auth.js';
+import { addJsonParser } from './plugins/body-parsers.js';
+import { addCors } from './plugins/cors.js';
+import { addErrors, sendProblem, toGatewayError } from './plugins/errors.js';
+import type { GatewayApp } from './plugins/gateway-app.js';
+import { addHostCheck } from './plugins/host-check.js';
+import { addOriginCheck } from './plugins/origin-check.js';
+import type { Probes } from './plugins/probes.js';
+import { answerBrokenRequest, refuseExpectation } from './plugins/raw-errors.js';
+import { addReplyHeaders, setReplyHeaders } from './plugins/reply-headers.js';
+import { requestId } from './plugins/request-id.js';
+import { addRequestLog, createLogger } from './plugins/request-log.js';
+import { addShutdownCheck } from './plugins/shutdown-check.js';
+import { addUnknownAddress } from './plugins/unknown-address.js';
+import { addValidation } from './plugins/validation.js';
+import type { ExecProcess } from './protocol/exec-process.js';
+import { controlRoutes } from './routes/control.js';
+import { eventRoutes } from './routes/events.js';
+import { healthRoutes } from './routes/health.js';
+import { metricsRoute } from './routes/metrics.js';
+import { openapiRoute } from './routes/openapi.js';
+import { outputRoute } from './routes/output.js';
+import { processRoutes } from './routes/processes.js';
+import { runRoute } from './routes/run.js';
+import { startRoutes } from './routes/start.js';
+import { stdinRoute } from './routes/stdin.js';
+
+/** Longest part of a path, in characters: an id has at most 128. */
+const MAX_PATH_PART = 512;
+
+/** Time in which a request has to arrive, body and all, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 300_000;
+
+/**
+ * Builds the HTTP front of a set of processes, wherever they run. It does not listen yet.
+ * @param logger where log lines go; by default standard error, at the level of the settings
+ */
+export function buildApp(config: AppConfig, processes: ExecProcess, probes: Probes, logger?: FastifyBaseLogger): GatewayApp {
+  const app = createServer(config, logger ?? createLogger(config.log_level));
+  // Every stream and long-poll listens to these.
+  setMaxListeners(0, probes.stopping, probes.streamsEnd);
+
+  // Checks of every request, in this order, before a body is read.
+  const counts = addRequestLog(app);
+  addReplyHeaders(app);
+  addHostCheck(app, {
+    host: config.listen.kind === 'tcp' ? config.listen.host : null,
+    port: () => boundPort(app, config),
+    allow_hosts: config.allow_hosts,
+  });
+  addOriginCheck(app, config.allow_origins);
+  addCors(app, config.allow_origins);
+  addShutdownCheck(app, () => probes.shutting_down());
+  addAuth(app, config.token);
+  addUnknownAddress(app);
+
+  addJsonParser(app);
+  addValidation(app);
+  addErrors(app, config.max_body_bytes);
+
+  healthRoutes(app, probes);
+  startRoutes(app, processes);
+  runRoute(app, processes);
+  processRoutes(app, processes, probes);
+  outputRoute(app, processes, probes);
+  eventRoutes(app, processes, probes, config.heartbeat_ms);
+  stdinRoute(app, processes);
+  controlRoutes(app, processes);
+  metricsRoute(app, probes, counts, config.version);
+  openapiRoute(app);
+  return app;
+}
+
+function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp {
+  const app = fastify({
+    loggerInstance: logger,
+    // One logger for all requests: lines carry the request id themselves.
+    childLoggerFactory: (parent) => parent,
+    disableRequestLogging: true,
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    bodyLimit: config.max_body_bytes,
+    exposeHeadRoutes: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // The shutdown check answers instead, in the form of all other errors.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_PATH_PART },
+    // A missing Host is refused by the host check.
+    http: { requireHostHeader: false },
+    clientErrorHandler: answerBrokenRequest,
+    // An address that cannot be decoded never reaches a hook.
+    frameworkErrors: (error, request, reply) => {
+      setReplyHeaders(request, reply);
+      sendProblem(request, reply, toGatewayError(error, request, config.max_body_bytes));
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.server.on('checkExpectation', refuseExpectation);
+  return app;
+}
+
+function boundPort(app: GatewayApp, { listen }: AppConfig): number {
+  const address = app.server.address();
+  if (address !== null && typeof address === 'object') return address.port;
+  return listen.kind === 'tcp' ? listen.port : 0;
+}

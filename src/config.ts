@@ -1,0 +1,37 @@
+import { HEARTBEAT_MS } from './protocol/limits.js';
+
+/** Where the gateway listens. Port 0 takes any free port. */
+export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
+
+/** What pino takes as a level. */
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+/** Settings of the HTTP front. Those of processes belong to the core. */
+export interface AppConfig {
+  /** The bearer token every call but the probes must carry; null turns the check off. */
+  token: string | null;
+  listen: Listen;
+  /** Further names for the Host header: `name` at any port, or `name:port`. */
+  allow_hosts: string[];
+  /** Origins whose pages may call, as a browser writes them: `https://example.com`. */
+  allow_origins: string[];
+  /** Largest request body, in bytes. */
+  max_body_bytes: number;
+  /** Silence on a stream after which a comment is sent, in milliseconds. */
+  heartbeat_ms: number;
+  log_level: LogLevel;
+  /** The version shown in the metrics. */
+  version: string;
+}
+
+/** Loopback at port 8787, bodies up to 16 MiB, a heartbeat every 15 s, and no token: whoever listens must choose one. */
+export const DEFAULT_CONFIG: AppConfig = {
+  token: null,
+  listen: { kind: 'tcp', host: '127.0.0.1', port: 8787 },
+  allow_hosts: [],
+  allow_origins: [],
+  max_body_bytes: 16 * 1024 * 1024,
+  heartbeat_ms: HEARTBEAT_MS,
+  log_level: 'info',
+  version: '0.0.0',
+};

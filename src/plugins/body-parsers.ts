@@ -1,0 +1,39 @@
+import { GatewayError } from '../protocol/error.js';
+import type { GatewayApp } from './gateway-app.js';
+
+const JSON_TYPE = 'application/json';
+const OCTETS = 'application/octet-stream';
+
+/** Takes JSON bodies and nothing else: what a page can send without a preflight (text, forms) is refused. */
+export function addJsonParser(app: GatewayApp): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
+    if (!/^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(request.headers['content-type'] ?? '')) {
+      return done(unsupported(request.headers['content-type'], [JSON_TYPE]));
+    }
+    if (bytes.length === 0) return done(null, undefined);
+    const text = decode(bytes);
+    if (text === null) return done(new GatewayError('invalid_json', 'The body is not UTF-8: send JSON encoded as UTF-8.'));
+    void parseJson(request, text, done);
+  });
+}
+
+/** Also takes raw bytes: for the routes of this scope. */
+export function addOctetsParser(app: GatewayApp): void {
+  app.addContentTypeParser(OCTETS, { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+}
+
+/** The refusal of a body in a form that is not taken here. */
+export function unsupported(given: string | undefined, allowed: string[]): GatewayError {
+  const got = given === undefined ? 'no Content-Type' : `Content-Type ${JSON.stringify(given.slice(0, 100))}`;
+  return new GatewayError('unsupported_media_type', `The body came with ${got}: send it as ${allowed.join(' or ')}.`, { allowed });
+}
+
+function decode(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}

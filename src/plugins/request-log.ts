@@ -1,0 +1,38 @@
+import type { FastifyRequest } from 'fastify';
+import { type Logger, pino } from 'pino';
+import type { GatewayApp } from './gateway-app.js';
+
+/** Requests counted by route, method and status, and those under way. */
+export interface RequestCounts {
+  in_flight: number;
+  /** Keyed by `method route status`. */
+  finished: Map<string, number>;
+}
+
+/** A log to standard error: standard output is for what people asked to see. */
+export function createLogger(level: string): Logger {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+}
+
+/** Logs one line a request when its reply is over, also when the caller left; counts it. Never a query, header or body. */
+export function addRequestLog(app: GatewayApp): RequestCounts {
+  const counts: RequestCounts = { in_flight: 0, finished: new Map() };
+  app.addHook('onRequest', (request, reply, done) => {
+    const begun = performance.now();
+    counts.in_flight += 1;
+    reply.raw.once('close', () => {
+      counts.in_flight -= 1;
+      finish(counts, request, reply.raw.statusCode, performance.now() - begun);
+    });
+    done();
+  });
+  return counts;
+}
+
+function finish(counts: RequestCounts, request: FastifyRequest, status: number, ms: number): void {
+  const { method, log, id } = request;
+  const route = request.routeOptions.url ?? 'unknown';
+  const key = `${method} ${route} ${status}`;
+  counts.finished.set(key, (counts.finished.get(key) ?? 0) + 1);
+  log.info({ req_id: id, method, path: request.url.split('?', 1)[0], status, ms: Math.round(ms * 10) / 10, route }, 'request');
+}

@@ -1,0 +1,34 @@
+import { type TSchema, TypeRegistry } from '@sinclair/typebox';
+import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { FastifySchemaCompiler } from 'fastify';
+import { GatewayError } from '../protocol/error.js';
+import { explain } from './explain.js';
+import type { GatewayApp } from './gateway-app.js';
+import { queryValues } from './query-values.js';
+
+/** Checks requests by their TypeBox schemas: no coercion, no defaults filled in, no field dropped. */
+export function addValidation(app: GatewayApp): void {
+  TypeRegistry.Set<TSchema & { enum: string[] }>('Unsafe', (schema, value) => schema.enum.includes(value as string));
+  app.setValidatorCompiler(compile);
+  // Replies are made from typed values; their schemas describe them in the spec.
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
+}
+
+const compile: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const check = TypeCompiler.Compile(schema);
+  const checked = (value: unknown) => {
+    if (check.Check(value)) return { value };
+    const error = check.Errors(value).First();
+    return { error: error ? explain(error) : new GatewayError('invalid_request', 'The request does not have the documented shape.') };
+  };
+  // No body says the same as an empty one: that the fields are missing.
+  if (httpPart === 'body') return (value) => checked(value ?? {});
+  if (httpPart !== 'querystring') return checked;
+  return (query) => {
+    try {
+      return checked(queryValues(schema, query));
+    } catch (error) {
+      return { error: error as Error };
+    }
+  };
+};

@@ -1,0 +1,59 @@
+import { Type } from '@sinclair/typebox';
+import type { GatewayApp } from '../plugins/gateway-app.js';
+import type { Probes } from '../plugins/probes.js';
+import { cursorValue } from '../plugins/query-values.js';
+import { GatewayError } from '../protocol/error.js';
+import type { ExecProcess } from '../protocol/exec-process.js';
+import { type ChangeEvent, type Gap, type ProcessEvent, Stream } from '../protocol/output.js';
+import { Strict } from '../protocol/schema.js';
+import { SSE_HEARTBEAT, SSE_TYPE } from '../protocol/sse.js';
+import { changeBytes, eventBytes } from './event-text.js';
+import { type LiveForm, liveReply } from './live-reply.js';
+import { AfterSeq, LabelQuery, labelPairs, ProcessPath } from './parameters.js';
+
+const FollowParameters = Strict({ after_seq: AfterSeq, stream: Type.Optional(Stream) });
+const WatchParameters = Strict({
+  label: LabelQuery,
+  output: Type.Optional(Type.Boolean({ description: 'Also the output of the processes, from now on.', default: false })),
+});
+
+/** `GET /processes/{process_id}/events` and `GET /events`. */
+export function eventRoutes(app: GatewayApp, processes: ExecProcess, { streamsEnd }: Probes, heartbeat_ms: number): void {
+  app.get('/processes/:process_id/events', { schema: { params: ProcessPath, querystring: FollowParameters } }, async (request, reply) => {
+    const after_seq = lastEventId(request.headers['last-event-id']) ?? request.query.after_seq;
+    const query = { ...request.query, after_seq };
+    return liveReply(
+      reply,
+      streamsEnd,
+      (signal) => processes.follow(request.params.process_id, query, { signal }),
+      ({ ended, gap }): LiveForm<ProcessEvent[]> | null => (ended ? null : eventForm(eventBytes, heartbeat_ms, gap)),
+    );
+  });
+
+  app.get('/events', { schema: { querystring: WatchParameters } }, async (request, reply) => {
+    const query = { ...request.query, label: labelPairs(request.query.label) };
+    return liveReply(
+      reply,
+      streamsEnd,
+      (signal) => processes.watch(query, { signal }),
+      (): LiveForm<ChangeEvent[]> => eventForm(changeBytes, heartbeat_ms, null),
+    );
+  });
+}
+
+function eventForm<Batch>(encode: (batch: Batch) => Uint8Array, heartbeat_ms: number, gap: Gap | null): LiveForm<Batch> {
+  return {
+    headers: { 'content-type': SSE_TYPE, ...(gap ? { 'exec-gap': JSON.stringify(gap) } : {}) },
+    encode,
+    complete: () => true,
+    heartbeat: { ms: heartbeat_ms, text: SSE_HEARTBEAT },
+  };
+}
+
+/** What a reconnecting browser saw last; an empty one says that it saw nothing. */
+function lastEventId(header: string | string[] | undefined): number | undefined {
+  if (Array.isArray(header)) {
+    throw new GatewayError('invalid_cursor', 'Last-Event-ID is given several times: give it once.', { field: 'Last-Event-ID' });
+  }
+  return header === undefined ? undefined : cursorValue('Last-Event-ID', header);
+}

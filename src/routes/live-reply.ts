@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+
+/** No proxy on the way may hold back, repack or keep a stream. */
+const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };
+
+/** How the batches of one subscription become a reply. */
+export interface LiveForm<Batch> {
+  headers: Record<string, string>;
+  /** The bytes of one batch; null breaks the transfer off. */
+  encode(batch: Batch): Uint8Array | null;
+  /** Whether an end is told as the end: false breaks the transfer off instead. */
+  complete(): boolean;
+  /** Text that is sent after every so many milliseconds of silence. */
+  heartbeat?: { ms: number; text: string };
+}
+
+/**
+ * Streams a subscription to its caller at the caller's pace: one batch is on its way at a time, and nothing queues.
+ * It ends with the subscription, when the caller leaves, or when `end` is aborted.
+ * @param subscribe may still fail, with an ordinary error reply
+ * @param form null answers 204: there is nothing to come
+ */
+export async function liveReply<Batch, Source extends AsyncIterable<Batch>>(
+  reply: FastifyReply,
+  end: AbortSignal,
+  subscribe: (signal: AbortSignal) => Promise<Source>,
+  form: (source: Source) => LiveForm<Batch> | null,
+): Promise<FastifyReply> {
+  const life = new AbortController();
+  const stop = () => life.abort();
+  reply.raw.once('close', stop);
+  end.addEventListener('abort', stop);
+  try {
+    const source = await subscribe(life.signal);
+    const shape = form(source);
+    if (shape === null) return reply.code(204).send();
+    open(reply, shape.headers);
+    await pump(reply, source, shape, life.signal);
+  } finally {
+    reply.raw.off('close', stop);
+    end.removeEventListener('abort', stop);
+  }
+  return reply;
+}
+
+/** Takes the reply over with the headers that hooks have set, CORS among them. */
+function open(reply: FastifyReply, headers: Record<string, string>): void {
+  reply.hijack();
+  reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS, ...headers });
+  reply.raw.flushHeaders();
+}
+
+async function pump<Batch>(reply: FastifyReply, source: AsyncIterable<Batch>, shape: LiveForm<Batch>, signal: AbortSignal): Promise<void> {
+  const response = reply.raw;
+  const beat = heartbeat(response, shape);
+  try {
+    for await (const batch of source) {
+      const bytes = shape.encode(batch);
+      if (bytes === null) return void response.destroy();
+      if (bytes.length === 0) continue;
+      beat?.refresh();
+      if (!response.write(bytes)) await drained(response, signal);
+      if (signal.aborted) break;
+    }
+    if (shape.complete()) response.end();
+    else response.destroy();
+  } catch (error) {
+    reply.log.debug({ req_id: reply.request.id, err: error }, 'stream broken off');
+    response.destroy();
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+function heartbeat<Batch>(response: ServerResponse, { heartbeat: beat }: LiveForm<Batch>): NodeJS.Timeout | undefined {
+  if (beat === undefined) return undefined;
+  return setInterval(() => {
+    if (!response.writableNeedDrain) response.write(beat.text);
+  }, beat.ms);
+}
+
+/** Resolves when the socket takes more, or when the stream is over. */
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    if (signal.aborted) return resolve();
+    response.once('drain', done);
+    signal.addEventListener('abort', done);
+  });
+}

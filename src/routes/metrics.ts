@@ -1,0 +1,79 @@
+import type { Registry } from 'prom-client';
+import type { GatewayApp } from '../plugins/gateway-app.js';
+import type { Probes, ProcessStats } from '../plugins/probes.js';
+import type { RequestCounts } from '../plugins/request-log.js';
+import { NoQuery } from './parameters.js';
+
+const GAUGES: [name: string, help: string, stat: keyof ProcessStats][] = [
+  ['exec_gateway_processes_running', 'Processes that are not closed.', 'running'],
+  ['exec_gateway_processes_retained', 'Closed processes that are still readable.', 'retained'],
+  ['exec_gateway_output_retained_bytes', 'Output held in memory.', 'retained_bytes'],
+];
+
+const COUNTERS: [name: string, help: string, stat: keyof ProcessStats][] = [
+  ['exec_gateway_processes_started_total', 'Processes started.', 'started_total'],
+  ['exec_gateway_processes_exited_total', 'Processes that ended.', 'exited_total'],
+  ['exec_gateway_output_bytes_total', 'Output of all processes.', 'output_bytes_total'],
+];
+
+/** `GET /metrics`, in the text format of Prometheus. */
+export function metricsRoute(app: GatewayApp, probes: Probes, counts: RequestCounts, version: string): void {
+  let registry: Promise<Registry> | undefined;
+  app.get('/metrics', { schema: { querystring: NoQuery } }, async (_request, reply) => {
+    registry ??= createRegistry(probes, counts, version);
+    const { contentType, metrics } = await registry.then(async (known) => ({
+      contentType: known.contentType,
+      metrics: await known.metrics(),
+    }));
+    return reply.header('content-type', contentType).send(metrics);
+  });
+}
+
+/** The library is loaded by the first who asks: a start without a scrape does without it. */
+async function createRegistry(probes: Probes, counts: RequestCounts, version: string): Promise<Registry> {
+  const { Counter, Gauge, Registry } = await import('prom-client');
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = (name: string, help: string, value: () => number) => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  };
+  for (const [name, help, stat] of GAUGES) gauge(name, help, () => probes.stats()[stat]);
+  for (const [name, help, stat] of COUNTERS) {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(probes.stats()[stat]);
+      },
+    });
+  }
+  gauge('exec_gateway_http_requests_in_flight', 'Requests under way, streams among them.', () => counts.in_flight);
+  gauge('process_resident_memory_bytes', 'Memory of the gateway itself.', () => process.memoryUsage.rss());
+  new Counter({
+    name: 'exec_gateway_http_requests_total',
+    help: 'Requests answered or broken off.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [key, count] of counts.finished) {
+        const [method = '', route = '', status = ''] = key.split(' ');
+        this.inc({ method, route, status }, count);
+      }
+    },
+  });
+  new Gauge({ name: 'exec_gateway_build_info', help: 'Always 1; the version is the label.', labelNames: ['version'], registers }).set(
+    { version },
+    1,
+  );
+  return registry;
+}

@@ -1,0 +1,79 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply } from 'fastify';
+import { preferredType } from '../plugins/accept.js';
+import type { GatewayApp } from '../plugins/gateway-app.js';
+import type { Probes } from '../plugins/probes.js';
+import { GatewayError } from '../protocol/error.js';
+import type { ExecProcess } from '../protocol/exec-process.js';
+import { MAX_READ_BYTES } from '../protocol/limits.js';
+import { Encoding, type ReadOutput, Stream } from '../protocol/output.js';
+import { Strict } from '../protocol/schema.js';
+import { longPoll } from './caller-gone.js';
+import { readResult } from './output-json.js';
+import { AfterSeq, clampWait, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
+import { followRaw } from './raw-follow.js';
+
+const OutputParameters = Strict({
+  after_seq: AfterSeq,
+  wait_ms: WaitMs('news'),
+  max_bytes: MaxBytes,
+  stream: Type.Optional(Stream),
+  encoding: Type.Optional(Encoding),
+  follow: Type.Optional(Type.Boolean({ description: 'Stream the raw bytes until the output is closed.', default: false })),
+});
+type OutputParameters = Static<typeof OutputParameters>;
+
+const RAW_TYPES = ['application/octet-stream', 'text/plain'] as const;
+
+/** `GET /processes/{process_id}/output`. */
+export function outputRoute(app: GatewayApp, processes: ExecProcess, probes: Probes): void {
+  app.get('/processes/:process_id/output', { schema: { params: ProcessPath, querystring: OutputParameters } }, async (request, reply) => {
+    const { process_id } = request.params;
+    const { follow, ...query } = request.query;
+    const { accept } = request.headers;
+    if (follow) {
+      const type = preferredType(accept, RAW_TYPES);
+      if (type === null) throw notRaw();
+      return followRaw(reply, contentType(type), probes.streamsEnd, (signal) => processes.follow(process_id, query, { signal }));
+    }
+    const type = preferredType(accept, ['application/json', ...RAW_TYPES]) ?? 'application/json';
+    const output = await read(processes, process_id, query, reply, probes.stopping);
+    return type === 'application/json' ? readResult(output, query.encoding ?? 'base64') : sendRaw(reply, contentType(type), output);
+  });
+}
+
+function read(
+  processes: ExecProcess,
+  process_id: string,
+  query: OutputParameters,
+  reply: FastifyReply,
+  stopping: AbortSignal,
+): Promise<ReadOutput> {
+  const { after_seq, stream } = query;
+  const max_bytes = query.max_bytes === undefined ? undefined : Math.min(query.max_bytes, MAX_READ_BYTES);
+  const wait_ms = clampWait(query.wait_ms ?? 0);
+  return longPoll(reply, stopping, wait_ms, (wait, signal) =>
+    processes.read(process_id, { after_seq, max_bytes, stream, wait_ms: wait }, { signal }),
+  );
+}
+
+function sendRaw(reply: FastifyReply, type: string, output: ReadOutput): FastifyReply {
+  reply.headers({
+    'content-type': type,
+    'exec-next-seq': String(output.next_seq),
+    'exec-exited': String(output.exited),
+    'exec-closed': String(output.closed),
+  });
+  if (output.exit_code !== null) reply.header('exec-exit-code', String(output.exit_code));
+  if (output.gap !== null) reply.header('exec-gap', JSON.stringify(output.gap));
+  return reply.send(Buffer.concat(output.chunks.map(({ chunk }) => chunk)));
+}
+
+function contentType(type: (typeof RAW_TYPES)[number]): string {
+  return type === 'text/plain' ? 'text/plain; charset=utf-8' : type;
+}
+
+function notRaw(): GatewayError {
+  const detail = 'follow=true gives raw bytes only: accept application/octet-stream or text/plain, or follow JSON events at …/events.';
+  return new GatewayError('not_acceptable', detail, { field: 'Accept', allowed: [...RAW_TYPES] });
+}

@@ -1,0 +1,33 @@
+import type { FastifyReply } from 'fastify';
+import type { ProcessEvent, Subscription } from '../protocol/index.js';
+import { type LiveForm, liveReply } from './live-reply.js';
+
+const NOTHING = new Uint8Array(0);
+
+/** Streams output as raw bytes until it is closed. A hole in it breaks the transfer off: raw bytes cannot tell of one. */
+export function followRaw(
+  reply: FastifyReply,
+  content_type: string,
+  end: AbortSignal,
+  subscribe: (signal: AbortSignal) => Promise<Subscription<ProcessEvent>>,
+): Promise<FastifyReply> {
+  return liveReply(reply, end, subscribe, (subscription) => rawForm(subscription, content_type));
+}
+
+function rawForm(subscription: Subscription<ProcessEvent>, content_type: string): LiveForm<ProcessEvent[]> {
+  const { gap } = subscription;
+  let closed = subscription.ended;
+  return {
+    headers: { 'content-type': content_type, ...(gap ? { 'exec-gap': JSON.stringify(gap) } : {}) },
+    encode(batch) {
+      const bytes: Uint8Array[] = [];
+      for (const event of batch) {
+        if (event.event === 'output') bytes.push(event.chunk);
+        else if (event.event === 'closed') closed = true;
+        else if (event.event === 'gap' && event.to_seq !== gap?.to_seq) return null;
+      }
+      return bytes.length > 1 ? Buffer.concat(bytes) : (bytes[0] ?? NOTHING);
+    },
+    complete: () => closed,
+  };
+}

@@ -1,0 +1,19 @@
+import type { GatewayApp } from '../plugins/gateway-app.js';
+import type { ExecProcess } from '../protocol/exec-process.js';
+import { RunRequest } from '../protocol/run.js';
+import { whileCallerStays } from './caller-gone.js';
+import { bytesText } from './output-json.js';
+import { NoQuery } from './parameters.js';
+import { processUrl } from './start.js';
+
+/** `POST /run`. */
+export function runRoute(app: GatewayApp, processes: ExecProcess): void {
+  app.post('/run', { schema: { body: RunRequest, querystring: NoQuery } }, async (request, reply) => {
+    const { encoding = 'utf8' } = request.body;
+    const output = await whileCallerStays(reply, (signal) => processes.run(request.body, { signal }));
+    const ended = output.reason !== null;
+    if (!ended) reply.header('location', processUrl(output.process_id));
+    const { stdout, stderr, ...rest } = output;
+    return reply.code(ended ? 200 : 202).send({ ...rest, stdout: bytesText(stdout, encoding), stderr: bytesText(stderr, encoding) });
+  });
+}
