@@ -161,6 +161,11 @@ export class HostedProcess {
     return new FollowCursor(this.log, this.#pacer, after_seq, stream, signal);
   }
 
+  /** Whoever started the process reads it in another way than by following it. */
+  expectNoFollower(): void {
+    this.#pacer.expectNobody();
+  }
+
   /** @throws {GatewayError} `cursor_ahead` */
   checkCursor(after_seq: number): void {
     const { next_seq } = this.log;

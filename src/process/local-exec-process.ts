@@ -69,6 +69,7 @@ export class LocalExecProcess implements ExecProcess {
     const { after_seq = 0, wait_ms = 0, max_bytes = DEFAULT_READ_BYTES, stream } = query;
     const process = this.#handler.get(process_id);
     process.checkCursor(after_seq);
+    process.expectNoFollower();
     const { log } = process;
     const read = () => log.read(after_seq, Math.min(max_bytes, MAX_READ_BYTES), stream);
     let now = read();

@@ -3,6 +3,9 @@ import type { EventLog } from './event-log.js';
 /** How long one slow follower may hold a program back before it is left behind, in milliseconds. */
 const PATIENCE_MS = 250;
 
+/** How long a program that was just started waits for its first follower, in milliseconds: a slow round trip. */
+const FIRST_PATIENCE_MS = 500;
+
 /** A follower, as the pacer sees it. */
 export interface PacedReader {
   /** Output it has passed, in bytes since the start. */
@@ -21,7 +24,8 @@ interface Source {
  * Lets live followers keep up. Any program prints faster than a socket carries, so without this every follower of a
  * fast one would meet gaps. While a follower that had caught up is half of the retention behind, output is not read;
  * the program waits at its full pipe. A follower that does not come close again within 250 ms is slow: the program
- * goes on without it, until it has caught up by itself. Without followers nothing is ever held back.
+ * goes on without it, until it has caught up by itself. A program that was just started waits in the same way, at half
+ * of its retention and for 500 ms at most, for whoever started it to follow. Otherwise nothing is ever held back.
  */
 export class Pacer {
   readonly #log: EventLog;
@@ -30,16 +34,27 @@ export class Pacer {
   readonly #low_bytes: number;
   readonly #readers = new Set<PacedReader>();
   #patience: NodeJS.Timeout | null = null;
+  /** Stands for the first follower until it comes. */
+  #expected: PacedReader | null = { position: 0, paces: true };
 
   constructor(log: EventLog, source: Source) {
     this.#log = log;
     this.#source = source;
     this.#high_bytes = log.retain_bytes / 2;
     this.#low_bytes = log.retain_bytes / 4;
+    if (this.#expected) this.#readers.add(this.#expected);
   }
 
   add(reader: PacedReader): void {
     this.#readers.add(reader);
+    this.expectNobody();
+  }
+
+  /** The first reader is here, or none will come. */
+  expectNobody(): void {
+    const expected = this.#expected;
+    this.#expected = null;
+    if (expected) this.delete(expected);
   }
 
   delete(reader: PacedReader): void {
@@ -51,7 +66,7 @@ export class Pacer {
   appended(): void {
     if (this.#patience || this.#readers.size === 0 || !this.#anyBehind(this.#high_bytes)) return;
     this.#source.pause();
-    this.#patience = setTimeout(() => this.#leaveBehind(), PATIENCE_MS);
+    this.#patience = setTimeout(() => this.#leaveBehind(), this.#expected ? FIRST_PATIENCE_MS : PATIENCE_MS);
   }
 
   /** To be called when a reader has moved. */
@@ -68,6 +83,8 @@ export class Pacer {
   }
 
   #leaveBehind(): void {
+    this.expectNobody();
+    if (!this.#patience) return;
     for (const reader of this.#readers) {
       if (this.#log.total_bytes - reader.position > this.#low_bytes) reader.paces = false;
     }

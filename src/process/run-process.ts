@@ -25,11 +25,13 @@ export async function runProcess(handler: ProcessHandler, request: RunRequest, s
   const capture = new RunCapture(Math.min(max_bytes, MAX_RUN_BYTES));
   const started_at = performance.now();
   const { process } = await handler.start({ ...start, ...(bytes && !start.tty ? { pipe_stdin: true } : {}) });
+  process.expectNoFollower();
   process.tap = (stream, chunk) => capture.take(stream, chunk); // in time: a program's first output comes in a later turn
   if (bytes) process.stdin.write(bytes, { eof: true, wait_ms: MAX_TIMEOUT_MS }).catch(() => {}); // it may well not read it all
   try {
     await ended(handler, process, Math.min(wait_ms, MAX_WAIT_MS), signal);
   } finally {
+    process.expectNoFollower();
     process.tap = null;
   }
   const exit = process.log.exited;
