@@ -1,0 +1,32 @@
+export type { SignalScope, Written } from '../protocol/control.js';
+export { type ErrorCode, GatewayError, type ProblemFields } from '../protocol/error.js';
+export type {
+  CallOptions,
+  ExecProcess,
+  FollowQuery,
+  ListQuery,
+  ReadQuery,
+  Started,
+  StartOptions,
+  Subscription,
+  TerminateOptions,
+  WatchQuery,
+  WriteOptions,
+} from '../protocol/exec-process.js';
+export type {
+  ChangeEvent,
+  ClosedEvent,
+  ExitedEvent,
+  Gap,
+  GapEvent,
+  OutputEvent,
+  ProcessEvent,
+  ReadOutput,
+  Stream,
+} from '../protocol/output.js';
+export type { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '../protocol/process.js';
+export type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
+export type { EnvPolicy, StartRequest, TtySize } from '../protocol/start.js';
+export { Gateway, type RunProcessOptions, type StartProcessOptions } from './gateway.js';
+export { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js';
+export type { RetryOptions } from './retry.js';

@@ -1,0 +1,127 @@
+import { decodeBase64 } from '../protocol/base64.js';
+import type { SignalRequest, Written } from '../protocol/control.js';
+import { GatewayError } from '../protocol/error.js';
+import type {
+  CallOptions,
+  ExecProcess,
+  FollowQuery,
+  ListQuery,
+  ReadQuery,
+  Started,
+  StartOptions,
+  Subscription,
+  TerminateOptions,
+  WatchQuery,
+  WriteOptions,
+} from '../protocol/exec-process.js';
+import type { ChangeEvent, Gap, ProcessEvent, ReadOutput, ReadResult } from '../protocol/output.js';
+import type { ProcessInfo, ProcessList, Terminated } from '../protocol/process.js';
+import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
+import type { StartRequest, TtySize } from '../protocol/start.js';
+import { decodeChunk } from './decode-event.js';
+import { FollowSource } from './follow-source.js';
+import { LastingStream } from './lasting-stream.js';
+import { type RetryOptions, retrySettings } from './retry.js';
+import { WatchSource } from './watch-source.js';
+import { Wire, type WireOptions } from './wire.js';
+
+/** Where the gateway is, and how patient to be with it. */
+export interface RemoteOptions extends WireOptions {
+  /** How `follow` and `watch` take up a dropped connection. */
+  retry?: RetryOptions | undefined;
+}
+
+/**
+ * Processes behind a gateway, over `fetch` alone. Calls reject with the `GatewayError` that the gateway threw, or with
+ * `upstream_unreachable` when it was not reached. `follow` and `watch` outlive their connections.
+ */
+export class RemoteExecProcess implements ExecProcess {
+  readonly #wire: Wire;
+  readonly #retry: Required<RetryOptions>;
+
+  /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
+  constructor(options: RemoteOptions) {
+    this.#wire = new Wire(options);
+    this.#retry = retrySettings(options.retry);
+  }
+
+  async start(request: StartRequest, { once = false, signal }: StartOptions = {}): Promise<Started> {
+    if (!once) return { created: true, process: await this.#json<ProcessInfo>('/processes', { method: 'POST', body: request, signal }) };
+    const { process_id, ...body } = request;
+    if (process_id === undefined || DOTS.test(process_id)) {
+      throw new GatewayError('invalid_request', 'process_id is missing: a start once is known again by it.', { field: 'process_id' });
+    }
+    const { status, value } = await this.#wire.json<ProcessInfo>({ method: 'PUT', path: pathOf(process_id), body, signal });
+    return { created: status === 201, process: value };
+  }
+
+  async run(request: RunRequest, { signal }: CallOptions = {}): Promise<RunOutput> {
+    const result = await this.#json<RunResult>('/run', { method: 'POST', body: { ...request, encoding: 'base64' }, signal });
+    return { ...result, stdout: decodeBase64(result.stdout), stderr: decodeBase64(result.stderr) };
+  }
+
+  list(query: ListQuery = {}, { signal }: CallOptions = {}): Promise<ProcessList> {
+    return this.#json('/processes', { query: { ...query }, signal });
+  }
+
+  async get(process_id: string, query: { wait_ms?: number | undefined } = {}, { signal }: CallOptions = {}): Promise<ProcessInfo> {
+    return this.#json(pathOf(process_id), { query, signal });
+  }
+
+  async read(process_id: string, query: ReadQuery = {}, { signal }: CallOptions = {}): Promise<ReadOutput> {
+    const result = await this.#json<ReadResult>(pathOf(process_id, '/output'), { query: { ...query }, signal });
+    return { ...result, chunks: result.chunks.map(decodeChunk) };
+  }
+
+  async follow(process_id: string, query: FollowQuery = {}, { signal }: CallOptions = {}): Promise<Subscription<ProcessEvent>> {
+    const path = pathOf(process_id, '/events');
+    const open = (after_seq: number, signal: AbortSignal) => this.#wire.events({ path, query: { ...query, after_seq }, signal });
+    const stream = await LastingStream.open(new FollowSource(open, query), this.#retry, signal);
+    return Object.assign(stream, { ended: stream.headers === null, gap: gapOf(stream.headers) });
+  }
+
+  watch(query: WatchQuery = {}, { signal }: CallOptions = {}): Promise<AsyncIterable<ChangeEvent[]>> {
+    const open = (signal: AbortSignal) => this.#wire.events({ path: '/events', query: { ...query }, signal });
+    return LastingStream.open(new WatchSource(open), this.#retry, signal);
+  }
+
+  async write(process_id: string, bytes: Uint8Array, query: WriteOptions = {}, { signal }: CallOptions = {}): Promise<Written> {
+    return this.#json(pathOf(process_id, '/stdin'), { method: 'POST', query: { ...query }, body: bytes, signal });
+  }
+
+  async signal(process_id: string, request: SignalRequest, { signal }: CallOptions = {}): Promise<void> {
+    return this.#wire.empty({ method: 'POST', path: pathOf(process_id, '/signal'), body: request, signal });
+  }
+
+  async resize(process_id: string, size: TtySize, { signal }: CallOptions = {}): Promise<void> {
+    return this.#wire.empty({ method: 'POST', path: pathOf(process_id, '/resize'), body: size, signal });
+  }
+
+  async terminate(process_id: string, query: TerminateOptions = {}, { signal }: CallOptions = {}): Promise<Terminated> {
+    return this.#json(pathOf(process_id), { method: 'DELETE', query: { ...query }, signal });
+  }
+
+  async #json<T>(path: string, request: Omit<Parameters<Wire['json']>[0], 'path'>): Promise<T> {
+    return (await this.#wire.json<T>({ path, ...request })).value;
+  }
+}
+
+/** "", "." and ".." would lead to another address, so they never leave. */
+const DOTS = /^\.{0,2}$/;
+
+function pathOf(process_id: string, below = ''): string {
+  if (DOTS.test(process_id)) {
+    throw new GatewayError('process_not_found', `There is no process ${JSON.stringify(process_id)}: no id is empty or made of dots.`, {
+      process_id,
+    });
+  }
+  return `/processes/${encodeURIComponent(process_id.toWellFormed())}${below}`;
+}
+
+function gapOf(headers: Headers | null): Gap | null {
+  try {
+    return JSON.parse(headers?.get('exec-gap') ?? 'null');
+  } catch {
+    return null; // it is the first event all the same
+  }
+}

@@ -1,0 +1,73 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { GatewayError } from '../protocol/error.js';
+
+/** Largest unfinished event, in characters: four times the largest answer that carries output by other means. */
+const MAX_EVENT_CHARS = 8 * 1024 * 1024;
+
+const CR = '\r';
+const LF = '\n';
+
+/** One connection that carries server-sent events. Nothing is read before it is asked for. */
+export class SseConnection {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #drop: () => void;
+  readonly #decoder = new TextDecoder();
+  readonly #parser = createParser({
+    onEvent: (message) => this.#batch.push(message),
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') throw broken(`sent an event of more than ${MAX_EVENT_CHARS} characters`);
+    },
+    maxBufferSize: MAX_EVENT_CHARS,
+  });
+  #batch: EventSourceMessage[] = [];
+  #after_cr = false;
+  readonly opened_at = performance.now();
+  readonly headers: Headers;
+
+  /** @param drop breaks the connection */
+  constructor(body: ReadableStream<Uint8Array>, headers: Headers, drop: () => void) {
+    this.#reader = body.getReader();
+    this.headers = headers;
+    this.#drop = drop;
+  }
+
+  /**
+   * The events of one network read, often none; null at the end. An event that the end cuts short is dropped.
+   * @throws {GatewayError} `upstream_unreachable` after `silence_ms` without a byte, or for an event without end
+   */
+  async read(silence_ms: number): Promise<EventSourceMessage[] | null> {
+    let silent = false;
+    const timer = setTimeout(() => {
+      silent = true;
+      this.#drop();
+    }, silence_ms);
+    try {
+      const { done, value } = await this.#reader.read();
+      return done ? null : this.#parse(value);
+    } catch (error) {
+      throw silent ? broken(`was silent for ${silence_ms} ms`) : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Breaks the connection; a read that waits fails. */
+  close(): void {
+    this.#drop();
+  }
+
+  #parse(bytes: Uint8Array): EventSourceMessage[] {
+    this.#batch = [];
+    let text = this.#decoder.decode(bytes, { stream: true });
+    if (text === '') return this.#batch;
+    // The parser waits after a CR for the LF that may follow. The line has ended already: say so, and pass over that LF.
+    if (this.#after_cr && text.startsWith(LF)) text = text.slice(1);
+    this.#after_cr = text === '' ? false : text.endsWith(CR);
+    if (text !== '') this.#parser.feed(this.#after_cr ? text + LF : text);
+    return this.#batch;
+  }
+}
+
+function broken(why: string): GatewayError {
+  return new GatewayError('upstream_unreachable', `The stream of the gateway ${why}: the connection was given up.`);
+}

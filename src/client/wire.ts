@@ -1,0 +1,157 @@
+import { GatewayError, PROBLEM_TYPE } from '../protocol/error.js';
+import { SSE_TYPE } from '../protocol/sse.js';
+import { onAbort } from './on-abort.js';
+import { SseConnection } from './sse-connection.js';
+
+/** Where the gateway is and how to speak to it. */
+export interface WireOptions {
+  /** The gateway's address, with a path when a proxy puts it below one. */
+  url: string;
+  /** The bearer token. */
+  token?: string | undefined;
+  /** What to call instead of the global `fetch`. */
+  fetch?: typeof fetch | undefined;
+}
+
+type QueryValue = string | number | boolean | undefined;
+
+export interface WireRequest {
+  method?: string;
+  /** Below the gateway's address, with a leading slash. */
+  path: string;
+  query?: Record<string, QueryValue | string[]>;
+  /** Bytes go as they are, everything else as JSON. */
+  body?: Uint8Array | object;
+  signal?: AbortSignal | undefined;
+}
+
+export interface WireReply<T> {
+  status: number;
+  value: T;
+}
+
+/** One gateway behind `fetch`: makes requests, revives errors, gives up when told to. */
+export class Wire {
+  readonly #base: string;
+  readonly #token: string | undefined;
+  readonly #fetch: typeof fetch;
+
+  /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
+  constructor({ url, token, fetch: own }: WireOptions) {
+    this.#base = baseOf(url);
+    if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+      throw new GatewayError('invalid_argument', 'token holds characters that no header can carry: give it as the gateway printed it.', {
+        field: 'token',
+      });
+    }
+    this.#token = token;
+    this.#fetch = own ?? ((input, init) => fetch(input, init));
+  }
+
+  /** A call that is answered with JSON. */
+  json<T>(request: WireRequest): Promise<WireReply<T>> {
+    return this.#call(request, async (response) => {
+      if (response.status === 204) throw this.#notOurs(response);
+      return { status: response.status, value: (await response.json()) as T };
+    });
+  }
+
+  /** A call that is answered with nothing. */
+  empty(request: WireRequest): Promise<void> {
+    return this.#call(request, async (response) => {
+      if (response.status !== 204) throw this.#notOurs(response);
+    });
+  }
+
+  /** A stream of server-sent events; null when the gateway has no more to tell. The signal ends it also later on. */
+  async events(request: WireRequest): Promise<SseConnection | null> {
+    const controller = new AbortController();
+    const forget = onAbort(request.signal, () => controller.abort());
+    const drop = () => {
+      forget();
+      controller.abort();
+    };
+    try {
+      const response = await this.#send(request, SSE_TYPE, controller.signal);
+      if (response.status === 204) {
+        forget();
+        return null;
+      }
+      if (!response.body || !response.headers.get('content-type')?.startsWith(SSE_TYPE)) throw this.#notOurs(response);
+      return new SseConnection(response.body, response.headers, drop);
+    } catch (error) {
+      drop();
+      throw this.#revive(error, request.signal);
+    }
+  }
+
+  /** What went wrong, in the one error type; the signal's reason when the caller gave up. */
+  #revive(error: unknown, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) return signal.reason;
+    if (error instanceof GatewayError) return error;
+    const { message, cause } = error as Error & { cause?: Error & { code?: string } };
+    const why = cause?.message || cause?.code || message;
+    return new GatewayError('upstream_unreachable', `The gateway at ${this.#base} cannot be reached: ${why}.`, {}, { cause: error });
+  }
+
+  async #call<T>(request: WireRequest, take: (response: Response) => Promise<T>): Promise<T> {
+    request.signal?.throwIfAborted();
+    const controller = new AbortController(); // of its own for each call: fetch leaves listeners on the signal it is given
+    const forget = onAbort(request.signal, () => controller.abort());
+    try {
+      return await take(await this.#send(request, 'application/json', controller.signal));
+    } catch (error) {
+      controller.abort(); // an answer nobody reads holds its connection
+      throw this.#revive(error, request.signal);
+    } finally {
+      forget();
+    }
+  }
+
+  async #send({ method = 'GET', path, query = {}, body }: WireRequest, accept: string, signal: AbortSignal): Promise<Response> {
+    const headers: Record<string, string> = { Accept: accept };
+    if (this.#token !== undefined) headers.Authorization = `Bearer ${this.#token}`;
+    if (body !== undefined) headers['Content-Type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
+    const content = body === undefined ? null : body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body);
+    // A redirect would turn a POST into a GET: it is told, not followed.
+    const response = await this.#fetch(this.#base + path + queryText(query), {
+      method,
+      headers,
+      body: content,
+      signal,
+      redirect: 'manual',
+    });
+    if (!response.ok) throw await this.#failure(response);
+    return response;
+  }
+
+  async #failure(response: Response): Promise<GatewayError> {
+    if (!response.headers.get('content-type')?.startsWith(PROBLEM_TYPE)) return this.#notOurs(response);
+    return GatewayError.fromProblem(await response.json()) ?? this.#notOurs(response);
+  }
+
+  #notOurs({ status }: Response): GatewayError {
+    const told = status === 0 || (status >= 300 && status < 400) ? 'a redirect: give the address it leads to' : `status ${status}`;
+    return new GatewayError('upstream_unreachable', `Something other than a gateway answered at ${this.#base} with ${told}.`);
+  }
+}
+
+function baseOf(url: string): string {
+  try {
+    const { protocol, host, pathname, username, password } = new URL(url);
+    if (/^https?:$/.test(protocol) && username === '' && password === '') return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
+  } catch {
+    // Told below, with the rest of what cannot be called.
+  }
+  const detail = 'url is not an address a gateway can have: give http://HOST:PORT or https://HOST/PATH, and the token apart from it.';
+  throw new GatewayError('invalid_argument', detail, { field: 'url' });
+}
+
+function queryText(query: NonNullable<WireRequest['query']>): string {
+  const search = new URLSearchParams();
+  for (const [name, values] of Object.entries(query)) {
+    for (const value of Array.isArray(values) ? values : [values]) if (value !== undefined) search.append(name, String(value));
+  }
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}
