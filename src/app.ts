@@ -13,7 +13,7 @@ import type { Probes } from './plugins/probes.js';
 import { answerBrokenRequest, refuseExpectation } from './plugins/raw-errors.js';
 import { addReplyHeaders, setReplyHeaders } from './plugins/reply-headers.js';
 import { requestId } from './plugins/request-id.js';
-import { addRequestLog, createLogger } from './plugins/request-log.js';
+import { addRequestLog, createLogger, type RequestCounts } from './plugins/request-log.js';
 import { addShutdownCheck } from './plugins/shutdown-check.js';
 import { addUnknownAddress } from './plugins/unknown-address.js';
 import { addValidation } from './plugins/validation.js';
@@ -62,6 +62,12 @@ export function buildApp(config: AppConfig, processes: ExecProcess, probes: Prob
   addValidation(app);
   addErrors(app, config.max_body_bytes);
 
+  addRoutes(app, config, processes, probes, counts);
+  return app;
+}
+
+/** Adds every route to a server that checks requests already. */
+export function addRoutes(app: GatewayApp, config: AppConfig, processes: ExecProcess, probes: Probes, counts: RequestCounts): void {
   healthRoutes(app, probes);
   startRoutes(app, processes);
   runRoute(app, processes);
@@ -72,7 +78,6 @@ export function buildApp(config: AppConfig, processes: ExecProcess, probes: Prob
   controlRoutes(app, processes);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
-  return app;
 }
 
 function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp {

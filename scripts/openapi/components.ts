@@ -1,0 +1,96 @@
+import { SignalRequest, SignalScope, WriteRequest, Written } from '../../src/protocol/control.js';
+import {
+  ChangedData,
+  Chunk,
+  ClosedData,
+  Encoding,
+  ExitedData,
+  Gap,
+  ReadResult,
+  RemovedData,
+  SnapshotData,
+  Stream,
+} from '../../src/protocol/output.js';
+import { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '../../src/protocol/process.js';
+import { RunRequest, RunResult } from '../../src/protocol/run.js';
+import { EnvPolicy, Labels, ProcessId, StartRequest, TtySize } from '../../src/protocol/start.js';
+import { ERROR_CODES } from './examples.js';
+
+/** The schemas that have a name of their own in the spec. */
+export const SCHEMAS: Record<string, object> = {
+  ProcessId,
+  ProcessState,
+  ExitReason,
+  ProcessInfo,
+  ProcessList,
+  TtySize,
+  EnvPolicy,
+  Labels,
+  StartRequest,
+  RunRequest,
+  RunResult,
+  Stream,
+  Encoding,
+  Chunk,
+  Gap,
+  ReadResult,
+  ExitedData,
+  ClosedData,
+  SnapshotData,
+  ChangedData,
+  RemovedData,
+  WriteRequest,
+  Written,
+  SignalScope,
+  SignalRequest,
+  Terminated,
+  Problem: {
+    type: 'object',
+    description: 'An error (RFC 9457).',
+    required: ['type', 'title', 'status', 'detail', 'code'],
+    additionalProperties: false,
+    properties: {
+      type: { type: 'string', description: 'urn:exec-gateway:error: and the code.' },
+      title: { type: 'string', description: 'What the code means.' },
+      status: { type: 'integer', minimum: 400, maximum: 599 },
+      detail: { type: 'string', description: 'What was wrong with which value, what is allowed, and what to do.' },
+      code: { type: 'string', enum: ERROR_CODES },
+      field: { type: 'string', description: 'The field, parameter or header at fault.' },
+      process_id: { type: 'string' },
+      allowed: {
+        description: 'What would be accepted.',
+        anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+      },
+      limit: { type: 'integer', description: 'The limit that was passed.' },
+      accepted_bytes: { type: 'integer', minimum: 0, description: 'Input accepted so far.' },
+      next_seq: { type: 'integer', minimum: 1, description: 'The number the next event will take.' },
+      retry_after_ms: { type: 'integer', minimum: 0, description: 'When to try again, in milliseconds.' },
+    },
+  },
+};
+
+const flag = { type: 'string', enum: ['true', 'false'] };
+
+/** Reply headers, by name. */
+export const HEADERS: Record<string, { description: string; schema: object }> = {
+  'X-Request-Id': { description: 'The id of the request in the log: a plain one of the caller, or a new one.', schema: { type: 'string' } },
+  Location: { description: 'The path of the process.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', enum: ['Bearer'] } },
+  'Retry-After': { description: 'When to try again, in seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+  'Exec-Next-Seq': { description: 'next_seq of the read: continue after this less one.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+  'Exec-Exited': { description: 'Whether the exit was told.', schema: flag },
+  'Exec-Exit-Code': { description: 'exit_code, once the exit was told.', schema: { type: 'string', pattern: '^[0-9]{1,3}$' } },
+  'Exec-Closed': { description: 'Whether everything was told.', schema: flag },
+  'Exec-Gap': { description: 'The gap at the start, as one line of JSON (see Gap); absent without one.', schema: { type: 'string' } },
+};
+
+/** Request headers, by name. */
+export const PARAMETERS: Record<string, object> = {
+  'Last-Event-ID': {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The id seen last, as a reconnecting browser sends it. It wins over after_seq.',
+    schema: { type: 'string', pattern: '^(0|[1-9][0-9]{0,15})$' },
+    example: '2',
+  },
+};

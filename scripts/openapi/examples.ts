@@ -1,0 +1,135 @@
+import { ERRORS, type ErrorCode, GatewayError, type Problem, type ProblemFields } from '../../src/protocol/error.js';
+
+const ID = 'build-42';
+
+/** A running process. */
+export const RUNNING = {
+  process_id: ID,
+  state: 'running',
+  pid: 48213,
+  argv: ['make', 'all'],
+  arg0: null,
+  cwd: '/srv/app',
+  tty: null,
+  labels: { branch: 'main' },
+  created_at: '2026-01-15T09:30:00.000Z',
+  started_at: '2026-01-15T09:30:00.004Z',
+  exited_at: null,
+  closed_at: null,
+  exit_code: null,
+  signal: null,
+  reason: null,
+  first_seq: 1,
+  next_seq: 1,
+  retained_bytes: 0,
+  total_bytes: 0,
+  stdin: { open: false, accepted_bytes: 0 },
+};
+
+/** The same process after its end. */
+export const CLOSED = {
+  ...RUNNING,
+  state: 'closed',
+  exited_at: '2026-01-15T09:30:12.481Z',
+  closed_at: '2026-01-15T09:30:12.482Z',
+  exit_code: 0,
+  reason: 'exited',
+  next_seq: 4,
+  retained_bytes: 6,
+  total_bytes: 6,
+};
+
+/** A start, as a body. */
+export const START = { argv: ['make', 'all'], cwd: '/srv/app', labels: { branch: 'main' } };
+
+/** What `GET …/output` answers. */
+export const READ = {
+  chunks: [{ seq: 1, stream: 'stdout', chunk: 'aGVsbG8K' }],
+  next_seq: 4,
+  exited: true,
+  exit_code: 0,
+  signal: null,
+  closed: true,
+  gap: null,
+};
+
+/** What `GET …/events` streams. */
+export const EVENTS = `id: 1
+event: output
+data: {"seq":1,"stream":"stdout","chunk":"aGVsbG8K"}
+
+id: 2
+event: exited
+data: {"exit_code":0,"signal":null,"seq":2}
+
+id: 3
+event: closed
+data: {"seq":3}
+
+`;
+
+/** What `GET /events` streams. */
+export const CHANGES = `id: 7
+event: snapshot
+data: {"processes":[]}
+
+: keep-alive
+
+id: 8
+event: removed
+data: {"process_id":"${ID}"}
+
+`;
+
+const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
+  invalid_request: ['argv[1] must be a string; got 1.', { field: 'argv[1]' }],
+  invalid_json: ['The body is not JSON, or names a field __proto__: send one JSON value.'],
+  invalid_argument: ['argv[1] holds a NUL character, which no program can be given: remove it.', { field: 'argv[1]' }],
+  invalid_cursor: ['after_seq must be an integer from 0 to 9007199254740991; got "1e3".', { field: 'after_seq' }],
+  unauthorized: ['Send the token of this gateway in one header: "Authorization: Bearer TOKEN".'],
+  origin_not_allowed: [
+    'Pages of the origin "https://evil.example" may not call this gateway: allow it with --allow-origin ORIGIN when they should.',
+  ],
+  not_found: ['There is nothing at "/process": GET /openapi.json lists what there is.'],
+  process_not_found: [`There is no process "${ID}": it was never started, or it was forgotten after its retention.`, { process_id: ID }],
+  method_not_allowed: ['"/processes" takes POST, GET, not PATCH.', { allowed: ['POST', 'GET'] }],
+  not_acceptable: ['follow=true gives raw bytes only: accept application/octet-stream or text/plain.', { field: 'Accept' }],
+  request_timeout: ['The request did not arrive in time: send it again.'],
+  process_exists: [`The id "${ID}" was started with another request: choose another, or leave process_id out.`, { process_id: ID }],
+  process_exited: ['The process has ended: there is nothing left to signal.', { process_id: ID }],
+  stdin_closed: ['Stdin is closed: start the process with pipe_stdin to write to it.', { accepted_bytes: 0 }],
+  stdin_offset_ahead: ['offset 12 leaves a hole: 5 bytes are accepted so far. Write from there.', { accepted_bytes: 5 }],
+  not_a_tty: ['resize needs a terminal: start the process with tty.', { process_id: ID }],
+  cursor_ahead: [
+    'after_seq 9 is in the future: the last event so far is 3. Continue with that, or from 0.',
+    { field: 'after_seq', next_seq: 4 },
+  ],
+  payload_too_large: ['The body is larger than 16777216 bytes: send it in smaller parts.', { limit: 16777216 }],
+  uri_too_long: ['A part of the address is longer than 512 characters: ids have at most 128.'],
+  unsupported_media_type: ['The body came with Content-Type "text/plain": send it as application/json.', { allowed: ['application/json'] }],
+  expectation_failed: ['Only "Expect: 100-continue" is known: leave the header out.'],
+  host_not_allowed: ['The Host header "evil.example" is not one of this gateway: allow it with --allow-host NAME when it should be.'],
+  command_not_found: ['There is no program "mak" in PATH: check argv[0].', { field: 'argv[0]' }],
+  permission_denied: ['The program "/etc/hosts" may not be executed: check its mode.', { field: 'argv[0]' }],
+  exec_format_error: ['The program "./a.out" is not executable on this machine.', { field: 'argv[0]' }],
+  cwd_not_found: ['The working directory "/srv/ap" does not exist.', { field: 'cwd' }],
+  cwd_not_a_directory: ['The working directory "/etc/hosts" is not a directory.', { field: 'cwd' }],
+  cwd_permission_denied: ['The working directory "/root" may not be entered.', { field: 'cwd' }],
+  argument_list_too_long: ['argv[1] is longer than 131071 bytes: pass it by stdin or a file.', { field: 'argv[1]', limit: 131071 }],
+  too_many_processes: ['1000 processes are open, which is the limit: end one, or raise --max-processes.', { limit: 1000 }],
+  stdin_backpressure: ['The process does not read its input: try again later.', { accepted_bytes: 1048576 }],
+  headers_too_large: ['The request line and headers are longer than 16 KiB: send less.'],
+  internal: ['The gateway failed; its log has the reason under the request id 5f1c-1.'],
+  upstream_unreachable: ['The gateway behind this one cannot be reached: try again.'],
+  resource_exhausted: ['The machine has no room for another process: end one, or try again.', { retry_after_ms: 1000 }],
+  shutting_down: ['The gateway is shutting down and takes no new requests: try again when it is back.'],
+};
+
+/** A reply of every error. */
+export function problemExample(code: ErrorCode): Problem {
+  const [detail, fields] = DETAILS[code];
+  return new GatewayError(code, detail, fields).toProblem();
+}
+
+/** All codes, in the order of the table. */
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];

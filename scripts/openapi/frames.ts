@@ -1,0 +1,29 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import { ChangedData, Chunk, ClosedData, ExitedData, Gap, RemovedData, SnapshotData } from '../../src/protocol/output.js';
+import { ProcessId } from '../../src/protocol/start.js';
+
+function frame(event: string, data: TSchema, hasId = true): TSchema {
+  const id = Type.Integer({ minimum: 0 });
+  return Type.Object({ ...(hasId ? { id } : {}), event: Type.Literal(event), data }, { additionalProperties: false });
+}
+
+function frames(...events: TSchema[]): TSchema {
+  return Type.String({ contentMediaType: 'text/event-stream', contentSchema: Type.Array(Type.Union(events)) });
+}
+
+/** One process and an event of it. */
+const OfProcess = (data: TSchema) => Type.Object({ process_id: ProcessId, ...data.properties }, { additionalProperties: false });
+
+/** The text of `GET /processes/{process_id}/events`, and what its events are when parsed. */
+export const EventFrames = frames(frame('output', Chunk), frame('exited', ExitedData), frame('closed', ClosedData), frame('gap', Gap));
+
+/** The text of `GET /events`, and what its events are when parsed. */
+export const ChangeFrames = frames(
+  frame('snapshot', SnapshotData),
+  frame('started', ChangedData),
+  frame('exited', ChangedData),
+  frame('closed', ChangedData),
+  frame('removed', RemovedData),
+  frame('output', OfProcess(Chunk), false),
+  frame('gap', OfProcess(Gap), false),
+);

@@ -1,0 +1,212 @@
+import { Type } from '@sinclair/typebox';
+import { Written } from '../../src/protocol/control.js';
+import { ReadResult } from '../../src/protocol/output.js';
+import { ProcessInfo, ProcessList, Terminated } from '../../src/protocol/process.js';
+import { RunResult } from '../../src/protocol/run.js';
+import { CHANGES, CLOSED, EVENTS, READ, RUNNING, START } from './examples.js';
+import { ChangeFrames, EventFrames } from './frames.js';
+import { CODES, type Operation, type Reply } from './operation.js';
+
+const { BODY, ONE, LAUNCH } = CODES;
+const Text = Type.String();
+const Octets = Type.String({ format: 'binary' });
+
+function json(description: string, schema: object, example: unknown, headers: string[] = []): Reply {
+  return { description, content: { 'application/json': { schema, example } }, headers };
+}
+
+const EMPTY: Reply = { description: 'Done.' };
+const RAW_HEADERS = ['Exec-Next-Seq', 'Exec-Exited', 'Exec-Exit-Code', 'Exec-Closed', 'Exec-Gap'];
+const RUN_RESULT = {
+  process_id: '01981f5c-6f62-7cc1-8f58-0d9a6c1e4b11',
+  exit_code: 0,
+  signal: null,
+  reason: 'exited',
+  truncated: false,
+  duration_ms: 3.182,
+  next_seq: 4,
+  stdout: '3\n',
+  stderr: '',
+};
+
+/** Every operation, by method and path. */
+export const OPERATIONS: Record<string, Operation> = {
+  'POST /processes': {
+    operationId: 'startProcess',
+    tag: 'Processes',
+    summary: 'Start a process',
+    description:
+      'Starts a program; no shell is added. The answer comes when the program runs. A program or directory that cannot be used is refused and leaves nothing behind. Give a process_id to find it again, or use PUT, which can be repeated.',
+    example: START,
+    replies: { 201: json('The process runs.', ProcessInfo, RUNNING, ['Location']) },
+    errors: ['invalid_request', ...BODY, ...LAUNCH],
+  },
+  'PUT /processes/{process_id}': {
+    operationId: 'startProcessOnce',
+    tag: 'Processes',
+    summary: 'Start a process once',
+    description:
+      'The same as POST /processes, and safe to repeat: the same body finds the process that the first call started, whatever became of it. Bodies are compared as parsed values.',
+    example: START,
+    replies: {
+      200: json('It was started before, by an equal body.', ProcessInfo, CLOSED, ['Location']),
+      201: json('The process runs.', ProcessInfo, RUNNING, ['Location']),
+    },
+    errors: ['invalid_request', 'uri_too_long', ...BODY, ...LAUNCH],
+  },
+  'POST /run': {
+    operationId: 'run',
+    tag: 'Processes',
+    summary: 'Run a program to its end',
+    description:
+      'Starts, feeds the input, waits, and answers with the output: one round trip. It answers when the output is closed, or 1 s after the exit when something else holds the pipes. When wait_ms ends first it answers 202 with what there is, and the process goes on under its id.',
+    example: { argv: ['wc', '-l'], input: 'a\nb\nc\n' },
+    replies: {
+      200: json('The program ended.', RunResult, RUN_RESULT),
+      202: json('The program goes on.', RunResult, { ...RUN_RESULT, exit_code: null, reason: null, stdout: '', next_seq: 1 }, ['Location']),
+    },
+    errors: ['invalid_request', ...BODY, ...LAUNCH],
+  },
+  'GET /processes': {
+    operationId: 'listProcesses',
+    tag: 'Processes',
+    summary: 'List processes',
+    description: 'Oldest first. Closed processes are listed for as long as they are retained.',
+    replies: { 200: json('One page.', ProcessList, { processes: [RUNNING], next_cursor: null }) },
+    errors: ['invalid_request', 'invalid_cursor'],
+  },
+  'GET /processes/{process_id}': {
+    operationId: 'getProcess',
+    tag: 'Processes',
+    summary: 'Look at a process',
+    description: 'Answers at once, or with wait_ms when the program has exited or the time is over.',
+    replies: { 200: json('The process.', ProcessInfo, RUNNING) },
+    errors: ['invalid_request', ...ONE],
+  },
+  'DELETE /processes/{process_id}': {
+    operationId: 'terminateProcess',
+    tag: 'Processes',
+    summary: 'End a process',
+    description:
+      'Sends SIGTERM to the process group, and SIGKILL after grace_ms to what is left of it. It may be repeated. The process stays readable unless purge is given.',
+    replies: { 200: json('Asked to end.', Terminated, { running: true }) },
+    errors: ['invalid_request', ...ONE, ...BODY],
+  },
+  'GET /processes/{process_id}/output': {
+    operationId: 'readOutput',
+    tag: 'Output',
+    summary: 'Read output',
+    description:
+      'A long-poll: answers at once when there is output after after_seq, when the process exited since, or when all was told; else within wait_ms, perhaps with no chunks. Continue with after_seq = next_seq - 1. With Accept: application/octet-stream or text/plain the body is the bytes alone and the headers tell the rest. With follow=true the bytes are streamed until the output is closed; a follower that falls behind what is retained is cut off with a broken transfer.',
+    replies: {
+      200: {
+        description: 'Output after after_seq. The Exec headers come with raw bytes only; a stream has Exec-Gap alone.',
+        content: {
+          'application/json': { schema: ReadResult, example: READ },
+          'application/octet-stream': { schema: Octets, example: 'hello\n' },
+          'text/plain': { schema: Text, example: 'hello\n' },
+        },
+        headers: RAW_HEADERS,
+      },
+    },
+    errors: ['invalid_request', 'invalid_cursor', ...ONE, 'not_acceptable', 'cursor_ahead'],
+  },
+  'GET /processes/{process_id}/events': {
+    operationId: 'followProcess',
+    tag: 'Output',
+    summary: 'Follow a process',
+    description:
+      'Server-sent events from after_seq or Last-Event-ID on: output, exited, closed, and gap where output was evicted before it could be sent. The id of an event is its seq; that of a gap is its to_seq. A comment is sent after 15 s of silence. The stream ends after closed; a reader that comes back then gets 204 and stops.',
+    headers: ['Last-Event-ID'],
+    replies: {
+      200: { description: 'Events.', content: { 'text/event-stream': { schema: EventFrames, example: EVENTS } }, headers: ['Exec-Gap'] },
+      204: { description: 'The cursor has seen closed: there is nothing to come.' },
+    },
+    errors: ['invalid_request', 'invalid_cursor', ...ONE, 'cursor_ahead'],
+  },
+  'GET /events': {
+    operationId: 'watchProcesses',
+    tag: 'Output',
+    summary: 'Watch all processes',
+    description:
+      'Server-sent events: first a snapshot of all processes that match, then their changes: started, exited, closed, removed. With output=true also output and gap, with the process_id in their data. A reader that comes back starts with a new snapshot.',
+    replies: {
+      200: { description: 'Events.', content: { 'text/event-stream': { schema: ChangeFrames, example: CHANGES } } },
+    },
+    errors: ['invalid_request'],
+  },
+  'POST /processes/{process_id}/stdin': {
+    operationId: 'writeStdin',
+    tag: 'Input',
+    summary: 'Write to stdin',
+    description:
+      'Raw bytes as application/octet-stream, or JSON. eof, offset and wait_ms are taken from the query or the JSON, not from both. With offset a write can be repeated: what was accepted already is skipped. When the queue of 1 MiB has no room within wait_ms, it is refused with the count of what was accepted.',
+    example: { text: 'hello\n', eof: true },
+    octets: 'hello\n',
+    bodyOptional: true,
+    replies: { 200: json('Accepted.', Written, { accepted: true, accepted_bytes: 6 }) },
+    errors: [
+      'invalid_request',
+      'invalid_argument',
+      ...ONE,
+      ...BODY,
+      'process_exited',
+      'stdin_closed',
+      'stdin_offset_ahead',
+      'stdin_backpressure',
+    ],
+  },
+  'POST /processes/{process_id}/signal': {
+    operationId: 'signalProcess',
+    tag: 'Input',
+    summary: 'Send a signal',
+    example: { signal: 'SIGINT' },
+    replies: { 204: EMPTY },
+    errors: ['invalid_request', 'invalid_argument', ...ONE, ...BODY, 'process_exited', 'not_a_tty'],
+  },
+  'POST /processes/{process_id}/resize': {
+    operationId: 'resizeTerminal',
+    tag: 'Input',
+    summary: 'Resize the terminal',
+    example: { cols: 120, rows: 40 },
+    replies: { 204: EMPTY },
+    errors: ['invalid_request', ...ONE, ...BODY, 'process_exited', 'not_a_tty'],
+  },
+  'GET /healthz': {
+    operationId: 'getHealth',
+    tag: 'Gateway',
+    summary: 'Whether the gateway lives',
+    description: 'Needs no token; also answers during a shutdown.',
+    open: true,
+    replies: { 200: json('It does.', Type.Object({ status: Type.Literal('ok') }), { status: 'ok' }) },
+    errors: [],
+  },
+  'GET /readyz': {
+    operationId: 'getReadiness',
+    tag: 'Gateway',
+    summary: 'Whether the gateway takes new work',
+    description: 'Needs no token.',
+    open: true,
+    replies: { 200: json('It does.', Type.Object({ status: Type.Literal('ready') }), { status: 'ready' }) },
+    errors: ['shutting_down'],
+  },
+  'GET /metrics': {
+    operationId: 'getMetrics',
+    tag: 'Gateway',
+    summary: 'Metrics for Prometheus',
+    replies: {
+      200: {
+        description: 'Text format 0.0.4.',
+        content: { 'text/plain': { schema: Text, example: 'exec_gateway_processes_running 1\n' } },
+      },
+    },
+    errors: ['invalid_request'],
+  },
+  'GET /openapi.json': {
+    operationId: 'getSpec',
+    tag: 'Gateway',
+    summary: 'This document',
+    replies: { 200: json('OpenAPI 3.1.', Type.Object({ openapi: Type.String() }), { openapi: '3.1.0' }) },
+    errors: ['invalid_request', 'not_found'],
+  },
+};

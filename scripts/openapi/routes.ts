@@ -1,0 +1,28 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { fastify } from 'fastify';
+import { addRoutes } from '../../src/app.js';
+import { DEFAULT_CONFIG } from '../../src/config.js';
+import { addJsonParser } from '../../src/plugins/body-parsers.js';
+import type { Probes } from '../../src/plugins/probes.js';
+import { addValidation } from '../../src/plugins/validation.js';
+import type { ExecProcess } from '../../src/protocol/exec-process.js';
+import type { Route } from './document.js';
+
+/** All routes of the server with their schemas, without a server. */
+export async function serverRoutes(): Promise<Route[]> {
+  const app = fastify({ exposeHeadRoutes: false }).withTypeProvider<TypeBoxTypeProvider>();
+  const routes: Route[] = [];
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    const { params, querystring, body } = (schema ?? {}) as Partial<Route>;
+    routes.push({ method: [method].flat().join(), path: url.replaceAll(/:(\w+)/g, '{$1}'), params, querystring, body });
+  });
+  addJsonParser(app);
+  addValidation(app);
+  // Nothing is called: routes only hold on to these.
+  addRoutes(app, DEFAULT_CONFIG, {} as ExecProcess, { stopping: new AbortController().signal } as Probes, {
+    in_flight: 0,
+    finished: new Map(),
+  });
+  await app.ready();
+  return routes;
+}
