@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { type FastifyBaseLogger, fastify } from 'fastify';
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import type { AppConfig } from './config.js';
 import { addAuth } from './plugins/auth.js';
 import { addJsonParser } from './plugins/body-parsers.js';
@@ -85,7 +85,7 @@ function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp 
     loggerInstance: logger,
     // One logger for all requests: lines carry the request id themselves.
     childLoggerFactory: (parent) => parent,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestId(request.headers['x-request-id']),
     bodyLimit: config.max_body_bytes,
     exposeHeadRoutes: false,
