@@ -17,12 +17,17 @@ function descriptorLimit(): number {
 const LIMIT = descriptorLimit();
 const CEILING = LIMIT - Math.min(RESERVE, LIMIT / 4);
 
+/** Descriptors that one process takes at most: three pipes, or both sides of a terminal. */
+const PER_PROCESS = 3;
+
 /**
  * Refuses a start that would leave too few descriptors to answer requests with. A new descriptor takes the lowest free
  * number, so that number tells how many are in use.
+ * It is not looked for while processes can hold no more than half of them.
  * @throws {GatewayError} `resource_exhausted`
  */
-export function checkDescriptors(): void {
+export function checkDescriptors(open_processes: number): void {
+  if (open_processes * PER_PROCESS < CEILING / 2) return;
   let lowest = LIMIT;
   try {
     lowest = openSync('/dev/null', 'r');

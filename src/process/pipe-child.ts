@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import type { Child, Launch, LaunchSpec } from './child.js';
+import type { Launch, LaunchSpec } from './child.js';
 import { launchError } from './launch-error.js';
+import { pipes } from './pipes.js';
 import { signalNumber } from './signals.js';
 
 /** Launches a program on pipes, by child_process, in a session and process group of its own. */
@@ -10,24 +11,16 @@ export const launchOnPipes: Launch = async (spec, events) => {
   const child = spawnChild(spec);
   if (child.pid === undefined) {
     const [error] = await once(child, 'error').catch((e: unknown) => [e]);
-    throw launchError(error, spec.path);
+    throw launchError(error, spec);
   }
   child.on('error', () => {}); // later ones concern kill(), which is not used
-  const outputs = [child.stdout, child.stderr] as [Readable, Readable];
-  let open = outputs.length;
-  const streams = ['stdout', 'stderr'] as const;
-  outputs.forEach((output, i) => {
-    output.on('data', (bytes: Uint8Array) => events.output(streams[i] as 'stdout' | 'stderr', bytes));
-    output.on('error', () => output.destroy());
-    output.once('close', () => {
-      if (--open === 0) events.end();
-    });
-  });
   child.once('exit', (code, signal) => events.exit(code ?? 0, signal ? signalNumber(signal) : 0));
-  return pipeChild(child, child.pid, outputs);
+  const { stdin, stdout, stderr } = child as { stdin: ChildProcess['stdin']; stdout: Readable; stderr: Readable };
+  return pipes(child.pid, { stdin, stdout, stderr }, events);
 };
 
-function spawnChild({ path, argv, cwd, env, pipe_stdin }: LaunchSpec): ChildProcess {
+function spawnChild(spec: LaunchSpec): ChildProcess {
+  const { path, argv, cwd, env, pipe_stdin } = spec;
   try {
     return spawn(path, argv.slice(1), {
       argv0: argv[0] as string,
@@ -37,29 +30,6 @@ function spawnChild({ path, argv, cwd, env, pipe_stdin }: LaunchSpec): ChildProc
       stdio: [pipe_stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     });
   } catch (error) {
-    throw launchError(error, path);
+    throw launchError(error, spec);
   }
-}
-
-function pipeChild(child: ChildProcess, pid: number, outputs: [Readable, Readable]): Child {
-  const { stdin } = child;
-  stdin?.on('error', () => stdin.destroy()); // EPIPE: the program closed its side
-  return {
-    pid,
-    pause: () => outputs.forEach((output) => void output.pause()),
-    resume: () => outputs.forEach((output) => void output.resume()),
-    write(bytes, done) {
-      if (stdin?.writable) stdin.write(bytes, (error) => done(error ?? null));
-      else done(new Error('stdin is closed'));
-    },
-    endInput(done) {
-      if (stdin?.writable) stdin.end((error?: Error | null) => done(error ?? null));
-      else done(null);
-    },
-    resize() {},
-    destroy() {
-      stdin?.destroy();
-      for (const output of outputs) output.destroy();
-    },
-  };
 }

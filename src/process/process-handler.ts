@@ -61,7 +61,7 @@ export class ProcessHandler implements ProcessHooks {
   /** @param own_env the environment that children inherit from */
   constructor(limits: ProcessLimits, own_env: NodeJS.ProcessEnv = process.env) {
     this.limits = limits;
-    this.#own_env = own_env;
+    this.#own_env = { ...own_env };
     this.#retention = new Retention(limits, (process) => this.#forget(process));
   }
 
@@ -170,7 +170,7 @@ export class ProcessHandler implements ProcessHooks {
         },
       );
     }
-    checkDescriptors();
+    checkDescriptors(this.#open.size);
   }
 
   async #launch(process_id: string, request: StartRequest): Promise<HostedProcess> {

@@ -1,11 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 /** A new UUID version 7 (RFC 9562 §5.7): its beginning is the time, so ids sort by age. */
 export function uuidV7(): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(Date.now(), 0, 6);
-  bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const time = Date.now().toString(16).padStart(12, '0');
+  const random = randomUUID(); // version 4 from a pool: the variant and 74 random bits stay
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 }

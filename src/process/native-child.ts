@@ -1,0 +1,62 @@
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import type { Child, ChildEvents, Launch, LaunchSpec } from './child.js';
+import { launchError } from './launch-error.js';
+import { pipes } from './pipes.js';
+import { Terminal } from './terminal.js';
+
+/** What native/launch.c offers; see there. */
+interface Native {
+  launch(
+    file: string,
+    argv: readonly string[],
+    env: string[],
+    cwd: string,
+    mode: number,
+    cols: number,
+    rows: number,
+    on_exit: (code: number, signal: number) => void,
+  ): [pid: number, first: number, second: number, third: number];
+  resize(fd: number, cols: number, rows: number): void;
+  supported: boolean;
+}
+
+const STDIN_CLOSED = 0;
+const STDIN_PIPED = 1;
+const TERMINAL = 2;
+
+/**
+ * The launcher of native/launch.c, or null where it was not built or the kernel lacks what it needs. It starts programs by vfork, at
+ * a cost that does not grow with the gateway's memory, on real pipes, and leaks no descriptor.
+ */
+export function nativeLaunch(): Launch | null {
+  try {
+    const native = createRequire(import.meta.url)('../../build/Release/launch.node') as Native;
+    return native.supported ? async (spec, events) => launch(native, spec, events) : null;
+  } catch {
+    return null;
+  }
+}
+
+function launch(native: Native, spec: LaunchSpec, events: ChildEvents): Child {
+  const { path, argv, cwd, tty, pipe_stdin } = spec;
+  const env = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`);
+  const mode = tty ? TERMINAL : pipe_stdin ? STDIN_PIPED : STDIN_CLOSED;
+  let exited = events.exit;
+  const start = () => {
+    try {
+      return native.launch(path, argv, env, cwd, mode, tty?.cols ?? 0, tty?.rows ?? 0, (code, signal) => exited(code, signal));
+    } catch (error) {
+      throw launchError(error, spec);
+    }
+  };
+  const [pid, first, second, third] = start();
+  if (!tty) {
+    const stdin = first < 0 ? null : new Socket({ fd: first, readable: false, writable: true });
+    const output = (fd: number) => new Socket({ fd, readable: true, writable: false });
+    return pipes(pid, { stdin, stdout: output(second), stderr: output(third) }, events);
+  }
+  const terminal = new Terminal({ pid, fd: first, keeper: second, resize: ({ cols, rows }) => native.resize(first, cols, rows) }, events);
+  exited = (code, signal) => terminal.exited(code, signal);
+  return terminal;
+}
