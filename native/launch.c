@@ -25,7 +25,7 @@
 #include <uv.h>
 
 enum { STDIN_CLOSED, STDIN_PIPED, TERMINAL };
-enum { PARENT_ENDS = 3 };
+enum { PARENT_ENDS = 3, PIPE_BYTES = 256 * 1024 };
 
 struct request {
   char *file, *cwd;
@@ -89,6 +89,7 @@ static int open_pipe(struct request *r, int place, int mine) {
   if (pipe2(ends, O_CLOEXEC)) return fail(r, "pipe");
   r->parent[place] = ends[mine];
   r->child[place] = ends[!mine];
+  if (!mine) fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);  // where the user may: fewer switches between program and gateway
   return fcntl(ends[mine], F_SETFL, O_NONBLOCK) ? fail(r, "pipe") : 0;
 }
 
