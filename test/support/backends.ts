@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
+import { Environment, type ProcessLimits } from '../../src/environment.js';
+import type { ExecProcess, ProcessInfo, StartRequest } from '../../src/protocol/index.js';
+import { GatewayServer } from './gateway-server.js';
+import { commandLine, descriptors, markedProcesses, sessionMembers, until } from './proc.js';
+
+/** `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway. */
+export type BackendName = 'local' | 'remote' | 'proxied';
+
+/** Where the contract holds: everywhere. */
+export const BACKENDS: BackendName[] = ['local', 'remote', 'proxied'];
+
+export interface BackendOptions {
+  /** Limits of the processes. */
+  limits?: Partial<ProcessLimits>;
+  /** Variables of the program that holds the processes. */
+  env?: Record<string, string>;
+  /** Further flags of the gateways. */
+  flags?: string[];
+  /** A program that runs the gateway which holds the processes. */
+  prefix?: string[];
+}
+
+/** Sets up a backend around the tests of a suite; after each of them nothing that it started may be left. */
+export function useBackend(name: BackendName, options: BackendOptions = {}): Backend {
+  const backend = new Backend(name, options);
+  beforeAll(() => backend.open());
+  afterEach(() => backend.expectNothingLeft());
+  afterAll(() => backend.close());
+  return backend;
+}
+
+/** One way to reach processes. */
+export class Backend {
+  readonly name: BackendName;
+  /** A directory that goes away with the backend. Processes have it as TMPDIR, which tells them from all others. */
+  readonly dir = mkdtempSync(join(tmpdir(), 'contract-'));
+  readonly #options: BackendOptions;
+  readonly #own_env: Record<string, string | undefined> = {};
+  #environment: Environment | null = null;
+  #process: ExecProcess | null = null;
+  #baseline = new Map<number, number>();
+  /** The gateways on the way, the one that holds the processes first. */
+  servers: GatewayServer[] = [];
+
+  constructor(name: BackendName, options: BackendOptions) {
+    this.name = name;
+    this.#options = options;
+  }
+
+  get process(): ExecProcess {
+    if (!this.#process) throw new Error('The backend is not open.');
+    return this.#process;
+  }
+
+  /** The program that holds the processes. */
+  get host_pid(): number {
+    return this.servers[0]?.pid ?? process.pid;
+  }
+
+  /** All programs of the product that take part, this one only when it holds the processes. */
+  get pids(): number[] {
+    return this.servers.length > 0 ? this.servers.map(({ pid }) => pid) : [process.pid];
+  }
+
+  async start(argv: string[], rest: Omit<StartRequest, 'argv'> = {}): Promise<ProcessInfo> {
+    return (await this.process.start({ argv, ...rest })).process;
+  }
+
+  /** Starts a shell script. */
+  sh(script: string, rest: Omit<StartRequest, 'argv'> = {}): Promise<ProcessInfo> {
+    return this.start(['sh', '-c', script], rest);
+  }
+
+  async open(): Promise<void> {
+    await (this.name === 'local' ? this.#openLocal() : this.#openRemote());
+    // Whatever is opened once and kept is open from here on.
+    for (const tty of [false, true]) await this.start(['true'], { tty });
+    await this.#clear();
+    for (const pid of this.pids) this.#baseline.set(pid, descriptors(pid).length);
+  }
+
+  async close(): Promise<void> {
+    await this.#environment?.close();
+    for (const server of [...this.servers].reverse()) await server.stop();
+    for (const [name, value] of Object.entries(this.#own_env)) setOwn(name, value);
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** Ends and forgets all processes, then fails when one of them, a descriptor or a request is left. */
+  async expectNothingLeft(): Promise<void> {
+    const sessions = await this.#clear();
+    const mark = `TMPDIR=${this.dir}`;
+    const found = () => new Set([...markedProcesses(mark), ...[...sessions].flatMap(sessionMembers)]);
+    const left = () => [...found()].filter((pid) => !this.pids.includes(pid) && pid !== process.pid);
+    await until('no process is left', () => left().length === 0, 5_000).catch((cause) => {
+      const lines = left().map(commandLine);
+      for (const pid of left()) process.kill(pid, 'SIGKILL');
+      throw new Error(`Processes were left:\n${lines.join('\n')}`, { cause });
+    });
+    for (const [pid, before] of this.#baseline) {
+      const now = () => descriptors(pid);
+      await until(`${pid} has ${before} descriptors again`, () => now().length <= before, 5_000).catch((cause) => {
+        throw new Error(`Descriptors were left: ${before} before, now\n${now().join('\n')}`, { cause });
+      });
+    }
+    for (const server of this.servers) {
+      await until('only the question for the metric is under way', async () => (await server.metric(IN_FLIGHT)) === 1, 5_000);
+    }
+  }
+
+  async #openLocal(): Promise<void> {
+    for (const [name, value] of Object.entries(this.#env())) {
+      this.#own_env[name] = process.env[name];
+      setOwn(name, value);
+    }
+    this.#environment = Environment.create({ limits: this.#options.limits });
+    this.#process = this.#environment.process;
+  }
+
+  async #openRemote(): Promise<void> {
+    const { limits = {}, flags = [], prefix = [] } = this.#options;
+    const settings = Object.entries(limits).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
+    const common = ['--log-level', 'warn', ...flags];
+    const host = await GatewayServer.start({ flags: [...common, ...settings], env: this.#env(), prefix });
+    this.servers.push(host);
+    if (this.name === 'proxied') {
+      const secret = join(this.dir, 'upstream-token');
+      writeFileSync(secret, `${host.token}\n`, { mode: 0o600 });
+      const flags = [...common, '--upstream', host.url, '--upstream-token-file', secret];
+      this.servers.push(await GatewayServer.start({ flags }));
+    }
+    const { url, token } = this.servers.at(-1) as GatewayServer;
+    this.#process = new RemoteExecProcess({ url, token: token ?? undefined });
+  }
+
+  #env(): Record<string, string> {
+    return { ...this.#options.env, TMPDIR: this.dir };
+  }
+
+  /** Returns the sessions of the processes that there were. */
+  async #clear(): Promise<Set<number>> {
+    const sessions = new Set<number>();
+    for (;;) {
+      const { processes } = await this.process.list({ limit: 1000 });
+      if (processes.length === 0) return sessions;
+      for (const { pid } of processes) if (pid !== null) sessions.add(pid);
+      await Promise.all(processes.map(({ process_id }) => this.#forget(process_id)));
+    }
+  }
+
+  async #forget(process_id: string): Promise<void> {
+    const query = { grace_ms: 0, wait_ms: 10_000, purge: true };
+    await this.process.terminate(process_id, query).catch((error) => {
+      if (error.code !== 'process_not_found') throw error; // it expired in this moment
+    });
+  }
+}
+
+const IN_FLIGHT = 'exec_gateway_http_requests_in_flight';
+
+function setOwn(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = value;
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** Longest time to get ready, and to end after SIGTERM: the gateway promises 10 s for the latter. */
+const PATIENCE_MS = 10_000;
+
+/** Words on stderr that no healthy gateway says: warnings of Node, errors nobody caught, requests that failed inside. */
+const FAULTS = /\(node:|MaxListeners|unhandled|uncaught|"level":[56]0/i;
+
+export interface GatewayServerOptions {
+  /** Further flags of `serve`; a later `--listen` wins over `127.0.0.1:0`. */
+  flags?: string[];
+  /** Variables laid over those of the tests. */
+  env?: Record<string, string>;
+  /** A program and its arguments that run the gateway, such as `prlimit --nofile=256`. */
+  prefix?: string[];
+  /** What the gateway asks for; null with `--no-auth`. Default: a new one, given by variable. */
+  token?: string | null;
+}
+
+/** A gateway as users run it: `exec-gateway serve` as a program of its own. */
+export class GatewayServer {
+  readonly url: string;
+  readonly token: string | null;
+  readonly pid: number;
+  /** All it has written, growing. */
+  readonly output: { stdout: string; stderr: string };
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, url: string, token: string | null, output: { stdout: string; stderr: string }) {
+    this.#child = child;
+    this.pid = child.pid as number;
+    this.url = url;
+    this.token = token;
+    this.output = output;
+  }
+
+  /** Resolves when it has printed its address. */
+  static async start(options: GatewayServerOptions = {}): Promise<GatewayServer> {
+    const { flags = [], token = `test-${randomBytes(16).toString('hex')}`, prefix = [] } = options;
+    const argv = [...prefix, process.execPath, MAIN, 'serve', '--listen', '127.0.0.1:0', ...flags];
+    const child = spawn(argv[0] as string, argv.slice(1), {
+      env: { ...ownEnv(), ...(token === null ? {} : { EXEC_GATEWAY_TOKEN: token }), ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const output = { stdout: '', stderr: '' };
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output.stderr += text;
+    });
+    const url = await address(child, output);
+    return new GatewayServer(child, url, token, output);
+  }
+
+  /** A request to a path of the gateway, with its token. */
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (this.token !== null && !headers.has('authorization')) headers.set('authorization', `Bearer ${this.token}`);
+    return fetch(this.url + path, { ...init, headers });
+  }
+
+  /** The value of one metric. */
+  async metric(name: string): Promise<number> {
+    const text = await (await this.fetch('/metrics')).text();
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  }
+
+  /** Ends it with SIGTERM. Fails when it does not exit with 0 in time, had ended before, or told of a fault on stderr. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    const died = child.exitCode !== null || child.signalCode !== null;
+    const overdue = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+    if (!died) {
+      const closed = once(child, 'close');
+      child.kill(signal);
+      await closed;
+    }
+    clearTimeout(overdue);
+    const ended = `exit code ${child.exitCode}, signal ${child.signalCode}`;
+    if (died) throw new Error(`The gateway ended by itself (${ended}).\n${this.output.stderr}`);
+    if (child.exitCode !== 0) throw new Error(`The gateway did not end well after ${signal} (${ended}).\n${this.output.stderr}`);
+    if (FAULTS.test(this.output.stderr)) throw new Error(`The gateway told of a fault:\n${this.output.stderr}`);
+  }
+}
+
+/** The variables of the tests without the gateway's settings. */
+function ownEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('EXEC_GATEWAY_')));
+}
+
+function address(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => {
+      child.kill('SIGKILL');
+      reject(new Error(`The gateway ${why}.\n${output.stdout}${output.stderr}`));
+    };
+    const overdue = setTimeout(() => fail(`was not ready within ${PATIENCE_MS} ms`), PATIENCE_MS);
+    child.once('error', (error) => fail(`could not be started: ${error.message}`));
+    child.once('close', (code) => {
+      clearTimeout(overdue);
+      fail(`ended with exit code ${code} before it was ready`);
+    });
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output.stdout += text;
+      const url = /^exec-gateway listens on (\S+)\n/.exec(output.stdout)?.[1];
+      if (url === undefined) return;
+      clearTimeout(overdue);
+      child.removeAllListeners('close');
+      resolve(url);
+    });
+  });
+}

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+const POLL_MS = 20;
+
+/** Waits until `ready` says so, for what no call of the product can tell: the state of /proc, or of a file. */
+export async function until(what: string, ready: () => boolean | Promise<boolean>, within_ms = 10_000): Promise<void> {
+  const deadline = performance.now() + within_ms;
+  while (!(await ready())) {
+    if (performance.now() > deadline) throw new Error(`Not within ${within_ms} ms: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Resident memory of a process, in bytes. */
+export function rssBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1]) * 1024;
+}
+
+/** Processor time that a process has used, in milliseconds (proc(5): utime and stime, in ticks of 10 ms). */
+export function cpuMs(pid: number): number {
+  const [utime, stime] = stat(pid).slice(11, 13);
+  return (Number(utime) + Number(stime)) * 10;
+}
+
+/** Whether a process runs; one that has ended and is not reaped yet does not. */
+export function isRunning(pid: number): boolean {
+  const [state] = stat(pid);
+  return state !== undefined && state !== '' && state !== 'Z' && state !== 'X';
+}
+
+/** Running processes of a session, which the pid of its leader names. */
+export function sessionMembers(session: number | null): number[] {
+  return pids().filter((pid) => Number(stat(pid)[3]) === session && isRunning(pid));
+}
+
+/** Running processes whose environment at their start held this `NAME=value`. */
+export function markedProcesses(mark: string): number[] {
+  return pids().filter((pid) => read(`/proc/${pid}/environ`).split('\0').includes(mark) && isRunning(pid));
+}
+
+/** The words a process was started with, for messages. */
+export const commandLine = (pid: number) => `${pid}: ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`;
+
+/** What a process has open towards its children: pipes, terminals and sockets, but not the network's. */
+export function descriptors(pid: number): string[] {
+  const network = networkSockets(pid);
+  return entries(`/proc/${pid}/fd`)
+    .map((fd) => link(`/proc/${pid}/fd/${fd}`))
+    .filter((target) => /^(socket|pipe):|^\/dev\/(ptmx|pts\/)/.test(target) && !network.has(target));
+}
+
+function networkSockets(pid: number): Set<string> {
+  const lines = ['tcp', 'tcp6'].flatMap((table) => read(`/proc/${pid}/net/${table}`).split('\n').slice(1));
+  return new Set(lines.map((line) => `socket:[${line.trim().split(/\s+/)[9]}]`));
+}
+
+function pids(): number[] {
+  return entries('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** The fields of /proc/PID/stat from the state on; the name before it may hold spaces and brackets. */
+function stat(pid: number): string[] {
+  const text = read(`/proc/${pid}/stat`);
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+function entries(path: string): string[] {
+  return tried(() => readdirSync(path)) ?? [];
+}
+
+function read(path: string): string {
+  return tried(() => readFileSync(path, 'latin1')) ?? '';
+}
+
+function link(path: string): string {
+  return tried(() => readlinkSync(path)) ?? '';
+}
+
+/** What is looked at may be gone by now. */
+function tried<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
