@@ -12,8 +12,8 @@ describe('docs/errors.md', () => {
     expect(rows.map(([code]) => code)).toEqual(codes.map((code) => `\`${code}\``));
   });
 
-  test.each(rows)('%s: status and meaning are those of the table', (cell, status, meaning, todo) => {
-    const [expected_status, title] = ERRORS[cell?.slice(1, -1) as ErrorCode];
+  test.each(rows)('%s: status and meaning are those of the table', (cell = '', status, meaning, todo) => {
+    const [expected_status, title] = ERRORS[cell.slice(1, -1) as ErrorCode];
     expect([status, meaning]).toEqual([String(expected_status), title]);
     expect(todo?.length).toBeGreaterThan(10);
   });
