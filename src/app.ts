@@ -6,11 +6,12 @@ import { addAuth } from './plugins/auth.js';
 import { addJsonParser } from './plugins/body-parsers.js';
 import { addCors } from './plugins/cors.js';
 import { addErrors, sendProblem, toGatewayError } from './plugins/errors.js';
+import { addExpectationCheck } from './plugins/expectation.js';
 import type { GatewayApp } from './plugins/gateway-app.js';
 import { addHostCheck } from './plugins/host-check.js';
 import { addOriginCheck } from './plugins/origin-check.js';
 import type { Probes } from './plugins/probes.js';
-import { answerBrokenRequest, refuseExpectation } from './plugins/raw-errors.js';
+import { answerBrokenRequest } from './plugins/raw-errors.js';
 import { addReplyHeaders, setReplyHeaders } from './plugins/reply-headers.js';
 import { requestId } from './plugins/request-id.js';
 import { addRequestLog, createLogger, type RequestCounts } from './plugins/request-log.js';
@@ -57,6 +58,7 @@ export function buildApp(config: AppConfig, processes: ExecProcess, probes: Prob
   addShutdownCheck(app, () => probes.shutting_down());
   addAuth(app, config.token);
   addUnknownAddress(app);
+  addExpectationCheck(app);
 
   addJsonParser(app);
   addValidation(app);
@@ -102,7 +104,6 @@ function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp 
       sendProblem(request, reply, toGatewayError(error, request, config.max_body_bytes));
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
-  app.server.on('checkExpectation', refuseExpectation);
   return app;
 }
 

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, GatewayError, PROBLEM_TYPE } from '../protocol/error.js';
 import { SAFE_HEADERS } from './reply-headers.js';
@@ -20,11 +20,4 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   const headers = { ...SAFE_HEADERS, 'content-type': PROBLEM_TYPE, 'content-length': Buffer.byteLength(body), connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
-}
-
-/** Answers an Expect header other than 100-continue. */
-export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const problem = new GatewayError('expectation_failed', 'Only "Expect: 100-continue" is known: leave the header out.');
-  response.writeHead(problem.status, { ...SAFE_HEADERS, 'content-type': PROBLEM_TYPE, connection: 'close' });
-  response.end(JSON.stringify(problem.toProblem()));
 }
