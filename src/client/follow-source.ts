@@ -30,26 +30,27 @@ export class FollowSource implements StreamSource<ProcessEvent> {
   }
 
   take(messages: EventSourceMessage[]): ProcessEvent[] {
-    return messages
-      .map((message) => decodeEvent<ProcessEvent>(message, NAMES))
-      .filter((event) => event !== null && this.#isNew(event)) as ProcessEvent[];
+    const fresh: ProcessEvent[] = [];
+    let place = this.#after_seq;
+    for (const message of messages) {
+      const event = decodeEvent<ProcessEvent>(message, NAMES);
+      if (event === null) continue;
+      const [first, last] = event.event === 'gap' ? [event.from_seq, event.to_seq] : [event.seq, event.seq];
+      if (last <= place) continue;
+      if (first > place + 1 && !this.#filtered) throw hole(place, first);
+      place = last;
+      fresh.push(event);
+    }
+    this.#after_seq = place; // not before: what is thrown away is read again
+    this.finished = fresh.at(-1)?.event === 'closed';
+    return fresh;
   }
 
   isProgress(events: ProcessEvent[]): boolean {
     return events.length > 0;
   }
+}
 
-  #isNew(event: ProcessEvent): boolean {
-    const [first, last] = event.event === 'gap' ? [event.from_seq, event.to_seq] : [event.seq, event.seq];
-    if (last <= this.#after_seq) return false;
-    if (first > this.#after_seq + 1 && !this.#filtered) {
-      throw new GatewayError(
-        'upstream_unreachable',
-        `The stream goes on at ${first} after ${this.#after_seq}: something between dropped events.`,
-      );
-    }
-    this.#after_seq = last;
-    this.finished = event.event === 'closed';
-    return true;
-  }
+function hole(place: number, next: number): GatewayError {
+  return new GatewayError('upstream_unreachable', `The stream goes on at ${next} after ${place}: something on the way dropped events.`);
 }

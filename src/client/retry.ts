@@ -22,7 +22,7 @@ export const retrySettings = (given: RetryOptions = {}): Required<RetryOptions> 
 });
 
 /** Whether a later attempt may fare better: the gateway was not reached, or it failed. */
-export const isPassing = (error: unknown): error is GatewayError => error instanceof GatewayError && error.status >= 500;
+const isPassing = (error: unknown): error is GatewayError => error instanceof GatewayError && error.status >= 500;
 
 /** Exponential back-off with full jitter: many clients that lost one gateway do not come back in step. */
 export class Backoff {

@@ -63,7 +63,7 @@ describe('a follower whose connection drops', () => {
     await using stub = await StubGateway.open((call) => {
       if (call.count === 0) return void startEvents(call).end(events(1, 10));
       if (call.count === 1) return void startEvents(call).end(events(5, 20));
-      if (call.count === 2) return void startEvents(call).end(events(22, 30));
+      if (call.count === 2) return void startEvents(call).end(events(21, 25) + events(27, 30));
       startEvents(call).end(events(21));
     });
     expect(seqs(await gather(new Gateway({ url: stub.url, retry: QUICK })))).toEqual(numbers(1, LAST));

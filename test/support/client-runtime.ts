@@ -9,7 +9,7 @@ import { bundleClient } from './client-bundle.js';
 export type Client = typeof nodeClient;
 
 /** Code that runs where the client is tested. It may use its arguments and nothing else of its file; the answer is JSON. */
-export type Scenario<Args, Result> = (client: Client, args: Args) => Promise<Result>;
+type Scenario<Args, Result> = (client: Client, args: Args) => Promise<Result>;
 
 /** A place where the client runs. */
 export interface ClientRuntime {
