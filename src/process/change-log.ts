@@ -17,7 +17,10 @@ export class ChangeLog {
 
   append(make: () => Unnumbered<Change>): void {
     this.last_id++;
-    if (this.watchers === 0) return;
+    if (this.watchers === 0) {
+      this.#changes = []; // those kept follow one another
+      return;
+    }
     this.#changes.push({ ...make(), id: this.last_id } as Change);
     if (this.#changes.length > 2 * KEPT) this.#changes = this.#changes.slice(-KEPT);
     this.waiters.wake();
