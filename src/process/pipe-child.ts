@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Launch, LaunchSpec } from './child.js';
 import { launchError } from './launch-error.js';
 import { pipes } from './pipes.js';
+import { checkInterpreter, resolveCommand } from './resolve-command.js';
 import { signalNumber } from './signals.js';
 
 /** Launches a program on pipes, by child_process, in a session and process group of its own. */
@@ -11,7 +12,7 @@ export const launchOnPipes: Launch = async (spec, events) => {
   const child = spawnChild(spec);
   if (child.pid === undefined) {
     const [error] = await once(child, 'error').catch((e: unknown) => [e]);
-    throw launchError(error, spec);
+    throw refusal(error, spec);
   }
   child.on('error', () => {}); // later ones concern kill(), which is not used
   child.once('exit', (code, signal) => events.exit(code ?? 0, signal ? signalNumber(signal) : 0));
@@ -32,4 +33,16 @@ function spawnChild(spec: LaunchSpec): ChildProcess {
   } catch (error) {
     throw launchError(error, spec);
   }
+}
+
+/** child_process does not tell a directory that has just gone from a missing program: with the program still there it is the directory. */
+function refusal(error: NodeJS.ErrnoException, spec: LaunchSpec): Error {
+  if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return launchError(error, spec);
+  try {
+    resolveCommand(spec.path, spec.cwd, undefined);
+    checkInterpreter(spec.path, spec.cwd);
+  } catch (missing) {
+    return missing as Error;
+  }
+  return launchError(Object.assign(error, { stage: 'cwd' }), spec);
 }

@@ -8,11 +8,17 @@ import type { ExecProcess, ProcessInfo, StartRequest } from '../../src/protocol/
 import { GatewayServer } from './gateway-server.js';
 import { commandLine, descriptors, markedProcesses, sessionMembers, until } from './proc.js';
 
-/** `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway. */
-export type BackendName = 'local' | 'remote' | 'proxied';
+/**
+ * `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway. `portable`: behind a
+ * gateway that starts programs without the native launcher.
+ */
+export type BackendName = 'local' | 'remote' | 'proxied' | 'portable';
 
 /** Where the contract holds: everywhere. */
 export const BACKENDS: BackendName[] = ['local', 'remote', 'proxied'];
+
+/** The same, and with both launchers: for what depends on how a program is started. */
+export const BACKENDS_AND_LAUNCHERS: BackendName[] = [...BACKENDS, 'portable'];
 
 export interface BackendOptions {
   /** Limits of the processes. */
@@ -23,6 +29,8 @@ export interface BackendOptions {
   flags?: string[];
   /** A program that runs the gateway which holds the processes. */
   prefix?: string[];
+  /** The token of that gateway. Default: a new one. */
+  token?: string;
 }
 
 /** Sets up a backend around the tests of a suite; after each of them nothing that it started may be left. */
@@ -123,10 +131,15 @@ export class Backend {
   }
 
   async #openRemote(): Promise<void> {
-    const { limits = {}, flags = [], prefix = [] } = this.#options;
+    const { limits = {}, flags = [], prefix = [], token: given } = this.#options;
     const settings = Object.entries(limits).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
     const common = ['--log-level', 'warn', ...flags];
-    const host = await GatewayServer.start({ flags: [...common, ...settings], env: this.#env(), prefix });
+    const host = await GatewayServer.start({
+      flags: [...common, ...settings],
+      env: this.#env(),
+      prefix,
+      ...(given ? { token: given } : {}),
+    });
     this.servers.push(host);
     if (this.name === 'proxied') {
       const secret = join(this.dir, 'upstream-token');
@@ -139,7 +152,8 @@ export class Backend {
   }
 
   #env(): Record<string, string> {
-    return { ...this.#options.env, TMPDIR: this.dir };
+    const launcher = this.name === 'portable' ? { EXEC_GATEWAY_LAUNCHER: 'portable' } : {};
+    return { ...this.#options.env, ...launcher, TMPDIR: this.dir };
   }
 
   /** Returns the sessions of the processes that there were. */
