@@ -3,13 +3,34 @@ import { decodeBase64 } from '../protocol/base64.js';
 import { GatewayError } from '../protocol/error.js';
 import type { Chunk, OutputEvent } from '../protocol/output.js';
 
+/** The engine's own decoder, ten times as fast, where there is one (ECMA-262, Uint8Array.fromBase64). */
+const { fromBase64 } = Uint8Array as {
+  fromBase64?: (text: string, options: { lastChunkHandling: 'strict' }) => Uint8Array<ArrayBuffer>;
+};
+
+/** Bytes from base64; throws when it is none. */
+export const decodeBytes = (text: string): Uint8Array<ArrayBuffer> =>
+  fromBase64 ? fromBase64.call(Uint8Array, text, { lastChunkHandling: 'strict' }) : decodeBase64(text);
+
 /** A chunk as bytes. */
 export const decodeChunk = ({ seq, stream, chunk }: Chunk): OutputEvent => ({
   event: 'output',
   seq,
   stream,
-  chunk: decodeBase64(chunk),
+  chunk: decodeBytes(chunk),
 });
+
+/**
+ * Takes a value of the wire apart.
+ * @throws {GatewayError} `upstream_unreachable` when it is not what a gateway sends
+ */
+export function fromWire<T>(what: string, decode: () => T): T {
+  try {
+    return decode();
+  } catch (cause) {
+    throw new GatewayError('upstream_unreachable', `${what} is not what a gateway sends.`, {}, { cause });
+  }
+}
 
 /**
  * An event as the program sees it: the data's fields, the event's name, bytes for base64, and on request the id.
@@ -18,12 +39,10 @@ export const decodeChunk = ({ seq, stream, chunk }: Chunk): OutputEvent => ({
  */
 export function decodeEvent<Event>({ event = '', id, data }: EventSourceMessage, names: string[], withId = false): Event | null {
   if (!names.includes(event)) return null;
-  try {
+  return fromWire(`An event ${event} of the stream`, () => {
     const fields = JSON.parse(data);
-    if (event === 'output') fields.chunk = decodeBase64(fields.chunk);
+    if (event === 'output') fields.chunk = decodeBytes(fields.chunk);
     if (withId && event !== 'output' && event !== 'gap') fields.id = Number(id);
     return { event, ...fields } as Event;
-  } catch (cause) {
-    throw new GatewayError('upstream_unreachable', `The stream holds an event ${event} that no gateway sends.`, {}, { cause });
-  }
+  });
 }

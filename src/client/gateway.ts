@@ -13,10 +13,11 @@ import type { ChangeEvent, ProcessEvent, ReadOutput } from '../protocol/output.j
 import type { ProcessInfo, ProcessList, Terminated } from '../protocol/process.js';
 import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
+import { persist, startRetry } from './persist.js';
 import { newProcessId } from './process-id.js';
 import { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js';
 import { type RetryOptions, retrySettings } from './retry.js';
-import { persist, ROUND_MS, runToEnd, startPatience } from './run-to-end.js';
+import { exitOf, ROUND_MS, runToEnd } from './run-to-end.js';
 
 export interface StartProcessOptions extends Omit<StartRequest, 'argv'>, CallOptions {}
 
@@ -55,8 +56,8 @@ export class Gateway {
   /** Starts a program, once: repeated with the same `process_id` and the same options it answers with the same process. */
   async start(argv: string[], { signal, ...request }: StartProcessOptions = {}): Promise<ProcessInfo> {
     const once = { process_id: newProcessId(), ...request, argv };
-    const start = () => this.processes.start(once, { once: true, signal });
-    return (await persist(start, startPatience(this.#retry), signal)).process;
+    const start = (signal: AbortSignal) => this.processes.start(once, { once: true, signal });
+    return (await persist(start, { retry: startRetry(this.#retry), signal })).process;
   }
 
   /** The process as it is now, or after `wait_ms` at most when it has not exited yet. */
@@ -65,11 +66,8 @@ export class Gateway {
   }
 
   /** Waits until the program has exited, however long that takes. */
-  async wait(process_id: string, { signal }: CallOptions = {}): Promise<ProcessInfo> {
-    for (;;) {
-      const process = await persist(() => this.processes.get(process_id, { wait_ms: ROUND_MS }, { signal }), this.#retry, signal);
-      if (process.exited_at !== null || process.state === 'closed') return process;
-    }
+  wait(process_id: string, { signal }: CallOptions = {}): Promise<ProcessInfo> {
+    return exitOf(this.processes, process_id, { retry: this.#retry, wait_ms: ROUND_MS, signal });
   }
 
   /** One page of processes, oldest first. */

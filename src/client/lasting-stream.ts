@@ -1,5 +1,6 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { GatewayError } from '../protocol/error.js';
+import { attempt } from './attempt.js';
 import { onAbort } from './on-abort.js';
 import { Backoff, type RetryOptions } from './retry.js';
 import type { SseConnection } from './sse-connection.js';
@@ -119,20 +120,10 @@ export class LastingStream<Event> implements AsyncIterableIterator<Event[], unde
     }
   }
 
-  /** A gateway that takes the connection and says nothing is as dead as a silent stream. */
   async #connect(): Promise<SseConnection | null> {
-    const attempt = new AbortController();
-    const forget = onAbort(this.#life.signal, () => attempt.abort());
-    const silent = new GatewayError('upstream_unreachable', `The gateway did not answer within ${this.#silence_ms} ms.`);
-    const timer = setTimeout(() => attempt.abort(silent), this.#silence_ms);
-    try {
-      const connection = await this.#source.open(attempt.signal);
-      if (this.#ended) connection?.close();
-      return connection;
-    } finally {
-      clearTimeout(timer);
-      forget();
-    }
+    const connection = await attempt((signal) => this.#source.open(signal), this.#silence_ms, this.#life.signal);
+    if (this.#ended) connection?.close();
+    return connection;
   }
 
   #close(): void {

@@ -1,4 +1,3 @@
-import { decodeBase64 } from '../protocol/base64.js';
 import type { SignalRequest, Written } from '../protocol/control.js';
 import { GatewayError } from '../protocol/error.js';
 import type {
@@ -18,12 +17,18 @@ import type { ChangeEvent, Gap, ProcessEvent, ReadOutput, ReadResult } from '../
 import type { ProcessInfo, ProcessList, Terminated } from '../protocol/process.js';
 import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
-import { decodeChunk } from './decode-event.js';
+import { decodeBytes, decodeChunk, fromWire } from './decode-event.js';
 import { FollowSource } from './follow-source.js';
 import { LastingStream } from './lasting-stream.js';
 import { type RetryOptions, retrySettings } from './retry.js';
 import { WatchSource } from './watch-source.js';
 import { Wire, type WireOptions } from './wire.js';
+
+/** Largest event of one process, in characters: eighty times a chunk. More is no gateway's, and would fill memory. */
+const MAX_EVENT_CHARS = 8 * 1024 * 1024;
+
+/** Largest event of all processes, in characters: the snapshot holds each `argv` of thousands. */
+const MAX_SNAPSHOT_CHARS = 64 * 1024 * 1024;
 
 /** Where the gateway is, and how patient to be with it. */
 export interface RemoteOptions extends WireOptions {
@@ -57,7 +62,7 @@ export class RemoteExecProcess implements ExecProcess {
 
   async run(request: RunRequest, { signal }: CallOptions = {}): Promise<RunOutput> {
     const result = await this.#json<RunResult>('/run', { method: 'POST', body: { ...request, encoding: 'base64' }, signal });
-    return { ...result, stdout: decodeBase64(result.stdout), stderr: decodeBase64(result.stderr) };
+    return fromWire('The answer to a run', () => ({ ...result, stdout: decodeBytes(result.stdout), stderr: decodeBytes(result.stderr) }));
   }
 
   list(query: ListQuery = {}, { signal }: CallOptions = {}): Promise<ProcessList> {
@@ -70,18 +75,19 @@ export class RemoteExecProcess implements ExecProcess {
 
   async read(process_id: string, query: ReadQuery = {}, { signal }: CallOptions = {}): Promise<ReadOutput> {
     const result = await this.#json<ReadResult>(pathOf(process_id, '/output'), { query: { ...query }, signal });
-    return { ...result, chunks: result.chunks.map(decodeChunk) };
+    return fromWire('The answer to a read', () => ({ ...result, chunks: result.chunks.map(decodeChunk) }));
   }
 
   async follow(process_id: string, query: FollowQuery = {}, { signal }: CallOptions = {}): Promise<Subscription<ProcessEvent>> {
     const path = pathOf(process_id, '/events');
-    const open = (after_seq: number, signal: AbortSignal) => this.#wire.events({ path, query: { ...query, after_seq }, signal });
+    const open = (after_seq: number, signal: AbortSignal) =>
+      this.#wire.events({ path, query: { ...query, after_seq }, signal }, MAX_EVENT_CHARS);
     const stream = await LastingStream.open(new FollowSource(open, query), this.#retry, signal);
     return Object.assign(stream, { ended: stream.headers === null, gap: gapOf(stream.headers) });
   }
 
   watch(query: WatchQuery = {}, { signal }: CallOptions = {}): Promise<AsyncIterable<ChangeEvent[]>> {
-    const open = (signal: AbortSignal) => this.#wire.events({ path: '/events', query: { ...query }, signal });
+    const open = (signal: AbortSignal) => this.#wire.events({ path: '/events', query: { ...query }, signal }, MAX_SNAPSHOT_CHARS);
     return LastingStream.open(new WatchSource(open), this.#retry, signal);
   }
 

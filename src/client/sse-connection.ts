@@ -1,8 +1,5 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import { GatewayError } from '../protocol/error.js';
-
-/** Largest unfinished event, in characters: four times the largest answer that carries output by other means. */
-const MAX_EVENT_CHARS = 8 * 1024 * 1024;
 
 const CR = '\r';
 const LF = '\n';
@@ -12,20 +9,24 @@ export class SseConnection {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #drop: () => void;
   readonly #decoder = new TextDecoder();
-  readonly #parser = createParser({
-    onEvent: (message) => this.#batch.push(message),
-    onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded') throw broken(`sent an event of more than ${MAX_EVENT_CHARS} characters`);
-    },
-    maxBufferSize: MAX_EVENT_CHARS,
-  });
+  readonly #parser: EventSourceParser;
   #batch: EventSourceMessage[] = [];
   #after_cr = false;
   readonly opened_at = performance.now();
   readonly headers: Headers;
 
-  /** @param drop breaks the connection */
-  constructor(body: ReadableStream<Uint8Array>, headers: Headers, drop: () => void) {
+  /**
+   * @param drop breaks the connection
+   * @param max_event_chars the largest event, in characters; a longer one breaks the connection
+   */
+  constructor(body: ReadableStream<Uint8Array>, headers: Headers, drop: () => void, max_event_chars: number) {
+    this.#parser = createParser({
+      onEvent: (message) => this.#batch.push(message),
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') throw broken(`sent an event of more than ${max_event_chars} characters`);
+      },
+      maxBufferSize: max_event_chars,
+    });
     this.#reader = body.getReader();
     this.headers = headers;
     this.#drop = drop;

@@ -11,6 +11,8 @@ export interface WireOptions {
   token?: string | undefined;
   /** What to call instead of the global `fetch`. */
   fetch?: typeof fetch | undefined;
+  /** Headers of every request, such as those a proxy asks for. */
+  headers?: Record<string, string> | undefined;
 }
 
 type QueryValue = string | number | boolean | undefined;
@@ -33,18 +35,13 @@ export interface WireReply<T> {
 /** One gateway behind `fetch`: makes requests, revives errors, gives up when told to. */
 export class Wire {
   readonly #base: string;
-  readonly #token: string | undefined;
+  readonly #headers: Record<string, string>;
   readonly #fetch: typeof fetch;
 
   /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
-  constructor({ url, token, fetch: own }: WireOptions) {
+  constructor({ url, token, fetch: own, headers }: WireOptions) {
     this.#base = baseOf(url);
-    if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-      throw new GatewayError('invalid_argument', 'token holds characters that no header can carry: give it as the gateway printed it.', {
-        field: 'token',
-      });
-    }
-    this.#token = token;
+    this.#headers = headersOf(token, headers);
     this.#fetch = own ?? ((input, init) => fetch(input, init));
   }
 
@@ -64,7 +61,7 @@ export class Wire {
   }
 
   /** A stream of server-sent events; null when the gateway has no more to tell. The signal ends it also later on. */
-  async events(request: WireRequest): Promise<SseConnection | null> {
+  async events(request: WireRequest, max_event_chars: number): Promise<SseConnection | null> {
     const controller = new AbortController();
     const forget = onAbort(request.signal, () => controller.abort());
     const drop = () => {
@@ -78,7 +75,7 @@ export class Wire {
         return null;
       }
       if (!response.body || !response.headers.get('content-type')?.startsWith(SSE_TYPE)) throw this.#notOurs(response);
-      return new SseConnection(response.body, response.headers, drop);
+      return new SseConnection(response.body, response.headers, drop, max_event_chars);
     } catch (error) {
       drop();
       throw this.#revive(error, request.signal);
@@ -109,9 +106,8 @@ export class Wire {
   }
 
   async #send({ method = 'GET', path, query = {}, body }: WireRequest, accept: string, signal: AbortSignal): Promise<Response> {
-    const headers: Record<string, string> = { Accept: accept };
-    if (this.#token !== undefined) headers.Authorization = `Bearer ${this.#token}`;
-    if (body !== undefined) headers['Content-Type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
+    const headers: Record<string, string> = { ...this.#headers, accept };
+    if (body !== undefined) headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
     const content = body === undefined ? null : body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body);
     // A redirect would turn a POST into a GET: it is told, not followed.
     const response = await this.#fetch(this.#base + path + queryText(query), {
@@ -145,6 +141,19 @@ function baseOf(url: string): string {
   }
   const detail = 'url is not an address a gateway can have: give http://HOST:PORT or https://HOST/PATH, and the token apart from it.';
   throw new GatewayError('invalid_argument', detail, { field: 'url' });
+}
+
+/** The engine's own messages would tell the value, which is a secret. */
+function headersOf(token: string | undefined, headers: Record<string, string> = {}): Record<string, string> {
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    const detail = 'token holds characters that no header can carry: give it as the gateway printed it.';
+    throw new GatewayError('invalid_argument', detail, { field: 'token' });
+  }
+  try {
+    return Object.fromEntries(new Headers({ ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }));
+  } catch {
+    throw new GatewayError('invalid_argument', 'headers hold a name or a value that no header can have.', { field: 'headers' });
+  }
 }
 
 function queryText(query: NonNullable<WireRequest['query']>): string {

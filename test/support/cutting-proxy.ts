@@ -1,22 +1,44 @@
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Passes connections on to a gateway and cuts the first of them after some bytes of their answers. */
+/** Decides for each connection, counted from 0, after how many bytes of answer it is cut; null lets it live. */
+export type Cut = (count: number) => number | null;
+
+/** A line between client and gateway that breaks: it forwards bytes, and resets connections after some of the answer. */
 export class CuttingProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
-  readonly #server = createServer({ allowHalfOpen: false }, (socket) => this.#pass(socket));
-  readonly #port: number;
-  readonly #bytes: number[];
+  readonly #server;
+  /** Connections so far. */
+  count = 0;
+  /** Connections that were cut. */
   cuts = 0;
 
-  /** @param bytes how many of its answer's bytes each of the first connections gets */
-  private constructor(port: number, bytes: number[]) {
-    this.#port = port;
-    this.#bytes = bytes;
+  private constructor(target: URL, cut: Cut) {
+    this.#server = createServer((near) => {
+      let room = cut(this.count++) ?? Number.POSITIVE_INFINITY;
+      const far = connect({ host: target.hostname, port: Number(target.port) });
+      for (const socket of [near, far]) {
+        this.#sockets.add(socket);
+        socket
+          .on('error', () => {})
+          .on('close', () => {
+            this.#sockets.delete(socket);
+            near.destroy();
+            far.destroy();
+          });
+      }
+      near.on('data', (bytes) => far.write(bytes));
+      far.on('data', (bytes) => {
+        near.write(bytes.subarray(0, room));
+        room -= bytes.length;
+        if (room > 0) return;
+        this.cuts++;
+        near.resetAndDestroy();
+      });
+    });
   }
 
-  static async open(url: string, bytes: number[]): Promise<CuttingProxy> {
-    const proxy = new CuttingProxy(Number(new URL(url).port), [...bytes]);
+  static async open(target: string, cut: Cut): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(new URL(target), cut);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -28,29 +50,5 @@ export class CuttingProxy implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  #pass(caller: Socket): void {
-    const gateway = connect(this.#port, '127.0.0.1');
-    const end = () => {
-      caller.destroy();
-      gateway.destroy();
-    };
-    for (const socket of [caller, gateway]) {
-      this.#sockets.add(socket);
-      socket.on('error', end).on('close', () => {
-        this.#sockets.delete(socket);
-        end();
-      });
-    }
-    caller.pipe(gateway);
-    let left = this.#bytes.shift() ?? Number.POSITIVE_INFINITY;
-    gateway.on('data', (bytes: Buffer) => {
-      const part = bytes.subarray(0, Math.min(left, bytes.length));
-      left -= part.length;
-      if (left > 0) return void caller.write(part);
-      this.cuts++;
-      caller.end(part, end);
-    });
   }
 }
