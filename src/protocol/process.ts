@@ -10,7 +10,7 @@ export type ProcessState = Static<typeof ProcessState>;
 
 /** Why a process ended. */
 export const ExitReason = Words(['exited', 'signaled', 'terminated', 'timed_out', 'shutdown', 'lost'], {
-  description: 'exited: by itself. signaled: by a signal nobody here sent. terminated: asked for. lost: its host died.',
+  description: 'exited: by itself. signaled: by a signal. terminated: asked for. lost: its host died.',
 });
 export type ExitReason = Static<typeof ExitReason>;
 
