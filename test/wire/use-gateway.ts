@@ -1,0 +1,67 @@
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import type { ProcessInfo, StartRequest } from '../../src/protocol/index.js';
+import { GatewayServer, type GatewayServerOptions } from '../support/gateway-server.js';
+
+/** Runs one gateway for the tests of a suite; after each of them its processes are ended and forgotten. */
+export function useGateway(options: GatewayServerOptions | (() => GatewayServerOptions) = {}): WireGateway {
+  const gateway = new WireGateway(options);
+  beforeAll(() => gateway.open());
+  afterEach(() => gateway.clear());
+  afterAll(() => gateway.server.stop());
+  return gateway;
+}
+
+/** A gateway that listens, and what tests of its wire ask of it. */
+export class WireGateway {
+  readonly #options: GatewayServerOptions | (() => GatewayServerOptions);
+  #server: GatewayServer | null = null;
+
+  constructor(options: GatewayServerOptions | (() => GatewayServerOptions)) {
+    this.#options = options;
+  }
+
+  get server(): GatewayServer {
+    if (!this.#server) throw new Error('The gateway is not open.');
+    return this.#server;
+  }
+
+  get port(): number {
+    return Number(new URL(this.server.url).port);
+  }
+
+  /** The header line that every request needs. */
+  get authorization(): string {
+    return `Authorization: Bearer ${this.server.token}`;
+  }
+
+  async open(): Promise<void> {
+    this.#server = await GatewayServer.start(typeof this.#options === 'function' ? this.#options() : this.#options);
+  }
+
+  fetch(path: string, init?: RequestInit): Promise<Response> {
+    return this.server.fetch(path, init);
+  }
+
+  /** A request with a JSON body. */
+  send(method: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return this.fetch(path, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  }
+
+  /** Starts a process, which must succeed. */
+  async start(argv: string[], rest: Omit<StartRequest, 'argv'> = {}): Promise<ProcessInfo> {
+    const reply = await this.send('POST', '/processes', { argv, ...rest });
+    if (reply.status !== 201) throw new Error(`The start was refused: ${await reply.text()}`);
+    return (await reply.json()) as ProcessInfo;
+  }
+
+  async list(): Promise<ProcessInfo[]> {
+    const reply = await this.fetch('/processes?limit=1000');
+    return ((await reply.json()) as { processes: ProcessInfo[] }).processes;
+  }
+
+  async clear(): Promise<void> {
+    const forget = ({ process_id }: ProcessInfo) =>
+      this.fetch(`/processes/${process_id}?grace_ms=0&wait_ms=10000&purge=true`, { method: 'DELETE' }).then((reply) => reply.arrayBuffer());
+    for (let all = await this.list(); all.length > 0; all = await this.list()) await Promise.all(all.map(forget));
+  }
+}
