@@ -22,9 +22,10 @@ export function addErrors(app: GatewayApp, max_body_bytes: number): void {
   });
 }
 
-/** Sends an error; a 5xx that hides its cause is logged with it. */
+/** Sends an error; a 5xx that hides its cause is logged with it, unless it is that the caller left. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: GatewayError): FastifyReply {
-  if (error.code === 'internal') request.log.error({ req_id: request.id, err: error.cause }, 'request failed');
+  const left = reply.raw.destroyed && (error.cause as Error | undefined)?.name === 'AbortError';
+  if (error.code === 'internal' && !left) request.log.error({ req_id: request.id, err: error.cause }, 'request failed');
   if (error.status === 429 || error.status === 503) {
     reply.header('retry-after', String(Math.max(1, Math.ceil((error.fields.retry_after_ms ?? 1000) / 1000))));
   }

@@ -154,7 +154,7 @@ export class HostedProcess {
 
   /**
    * A live reader after `after_seq`.
-   * @throws {GatewayError} `cursor_ahead`
+   * @throws {GatewayError} `invalid_cursor`, `cursor_ahead`
    */
   follow({ after_seq = 0, stream }: FollowQuery, signal?: AbortSignal): FollowCursor {
     this.checkCursor(after_seq);
@@ -166,9 +166,14 @@ export class HostedProcess {
     this.#pacer.expectNobody();
   }
 
-  /** @throws {GatewayError} `cursor_ahead` */
+  /** @throws {GatewayError} `invalid_cursor`, `cursor_ahead` */
   checkCursor(after_seq: number): void {
     const { next_seq } = this.log;
+    if (!Number.isSafeInteger(after_seq) || after_seq < 0) {
+      throw new GatewayError('invalid_cursor', `after_seq ${after_seq} is not the number of an event: give next_seq - 1, or 0.`, {
+        field: 'after_seq',
+      });
+    }
     if (after_seq < next_seq) return;
     const detail = `after_seq ${after_seq} is in the future: the last event so far is ${next_seq - 1}. Continue with that, or from 0.`;
     throw new GatewayError('cursor_ahead', detail, { field: 'after_seq', next_seq, process_id: this.process_id });
