@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { useGateway } from '../wire/use-gateway.js';
+
+const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const run = promisify(execFile);
+
+interface Command {
+  line: string;
+  /** What the README shows below it; … stands for what differs from run to run. */
+  output: string;
+}
+
+/** The commands of the ```console blocks, in order. */
+function commands(text: string): Command[] {
+  const blocks = [...text.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map((match) => match[1] as string);
+  return blocks.flatMap((block) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((part) => {
+        const end = part.indexOf('\n');
+        return { line: part.slice(0, end), output: part.slice(end + 1) };
+      }),
+  );
+}
+
+function pattern(output: string): RegExp {
+  const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${output.trimEnd().split('…').map(literal).join('.+?')}$`);
+}
+
+const gateway = useGateway();
+
+test('the curl lines of the README do what it shows, one after another', async () => {
+  const shown = commands(README);
+  expect(shown.length).toBeGreaterThan(10);
+  const env = { ...process.env, URL: gateway.server.url, AUTH: gateway.authorization, JSON: 'Content-Type: application/json' };
+  for (const { line, output } of shown) {
+    const { stdout } = await run('sh', ['-c', line], { env });
+    expect(stdout.trimEnd(), line).toMatch(pattern(output));
+  }
+});
+
+test('the README begins with its two commands', () => {
+  expect(README.indexOf('npm ci && npm start')).toBeGreaterThan(0);
+  expect(README.indexOf('npm ci && npm start')).toBeLessThan(README.indexOf('npm ci && npm test'));
+  expect(README.indexOf('npm ci && npm test')).toBeLessThan(900);
+});
+
+test('what the documents point to is there', () => {
+  const places = [...README.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1] as string);
+  expect(places.length).toBeGreaterThan(10);
+  for (const place of places) expect(() => readFileSync(new URL(`../../${place}`, import.meta.url)), place).not.toThrow(/ENOENT/);
+});
