@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BACKENDS_AND_LAUNCHERS, useBackend } from '../support/backends.js';
-import { sessionMembers } from '../support/proc.js';
+import { sessionMembers, until } from '../support/proc.js';
 import { followAll, readAll } from '../support/told.js';
 
 describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
@@ -38,7 +38,7 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
       expect(Buffer.concat(answer.chunks.map(({ chunk }) => chunk)).toString()).toMatch(/^hi\r?\n$/);
       await backend.process.terminate(process_id, { wait_ms: 10_000 });
       expect(await backend.process.get(process_id)).toMatchObject({ state: 'closed', exit_code: 7, reason: 'exited' });
-      expect(sessionMembers(pid)).toEqual([]);
+      await until('the sleeper is gone', () => sessionMembers(pid).length === 0, 1_000);
     });
   });
 
