@@ -9,9 +9,23 @@ export interface RequestCounts {
   finished: Map<string, number>;
 }
 
-/** A log to standard error: standard output is for what people asked to see. */
+/** Log lines that wait for a slow reader of standard error, in bytes; beyond it they are dropped: nobody waits for a log. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** Lines are written together, so many bytes or so many milliseconds at a time: one by one they would cost as much as a request. */
+const MIN_WRITE_BYTES = 4096;
+const MAX_DELAY_MS = 100;
+
+/** A log to standard error: standard output is for what people asked to see. Waiting lines are written at exit too. */
 export function createLogger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  const destination = pino.destination({
+    dest: 2,
+    sync: false,
+    maxLength: MAX_WAITING_BYTES,
+    minLength: MIN_WRITE_BYTES,
+    periodicFlush: MAX_DELAY_MS,
+  });
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 
 /** Logs one line a request when its reply is over, also when the caller left; counts it. Never a query, header or body. */

@@ -100,9 +100,9 @@ export class LocalExecProcess implements ExecProcess {
     return new WatchCursor(this.#handler, query, signal);
   }
 
-  async write(process_id: string, bytes: Uint8Array, query: WriteOptions = {}, { signal }: CallOptions = {}) {
+  async write(process_id: string, bytes: Uint8Array, query: WriteOptions = {}, options: CallOptions = {}) {
     const wait_ms = Math.min(query.wait_ms ?? DEFAULT_STDIN_WAIT_MS, MAX_WAIT_MS);
-    const accepted_bytes = await this.#handler.get(process_id).stdin.write(bytes, { ...query, wait_ms }, signal);
+    const accepted_bytes = await this.#handler.get(process_id).stdin.write(bytes, { ...query, wait_ms }, options);
     return { accepted: true as const, accepted_bytes };
   }
 

@@ -1,4 +1,4 @@
-import { GatewayError, STDIN_QUEUE_BYTES, type WriteOptions } from '../protocol/index.js';
+import { type CallOptions, GatewayError, STDIN_QUEUE_BYTES, type WriteOptions } from '../protocol/index.js';
 import type { Child } from './child.js';
 
 /** Bytes handed to the system at a time, so that room shows as it appears. */
@@ -9,7 +9,7 @@ interface Writer {
   readonly offset: number | undefined;
   readonly eof: boolean;
   settled: boolean;
-  settle(error: GatewayError | null): void;
+  settle(error: unknown): void;
 }
 
 /**
@@ -39,12 +39,13 @@ export class StdinQueue {
   /**
    * Accepts `bytes`, waiting `wait_ms` (default 0) for room. With `offset`, what was accepted before is skipped.
    * @returns input accepted so far, in bytes
-   * @throws {GatewayError} `stdin_closed`, `process_exited`, `stdin_offset_ahead`, `stdin_backpressure`
+   * @throws {GatewayError} `stdin_closed`, `process_exited`, `stdin_offset_ahead`, `stdin_backpressure`; the reason of an aborted signal
    */
-  write(bytes: Uint8Array, { eof = false, offset, wait_ms = 0 }: WriteOptions, signal?: AbortSignal): Promise<number> {
+  write(bytes: Uint8Array, { eof = false, offset, wait_ms = 0 }: WriteOptions, options: CallOptions = {}): Promise<number> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
-      const giveUp = () => writer.settle(this.#full(wait_ms));
+      let signal: AbortSignal | undefined;
+      const abort = () => writer.settle(signal?.reason);
       const writer: Writer = {
         bytes,
         offset,
@@ -54,7 +55,7 @@ export class StdinQueue {
           if (writer.settled) return;
           writer.settled = true;
           clearTimeout(timer);
-          signal?.removeEventListener('abort', giveUp);
+          signal?.removeEventListener('abort', abort);
           this.#writers = this.#writers.filter((other) => other !== writer);
           if (error) reject(error);
           else resolve(this.accepted_bytes);
@@ -63,8 +64,10 @@ export class StdinQueue {
       this.#writers.push(writer);
       this.#accept();
       if (writer.settled) return;
-      timer = setTimeout(giveUp, wait_ms);
-      signal?.addEventListener('abort', giveUp, { once: true });
+      timer = setTimeout(() => writer.settle(this.#full(wait_ms)), wait_ms);
+      signal = options.signal; // asked for only now: most writes never wait
+      if (signal?.aborted) abort();
+      else signal?.addEventListener('abort', abort, { once: true });
     });
   }
 

@@ -1,18 +1,42 @@
 import type { FastifyReply } from 'fastify';
+import type { CallOptions } from '../protocol/exec-process.js';
 
 /**
- * Makes a call that may wait, and gives it up when its caller leaves.
+ * Makes a call that may wait, and gives it up when its caller leaves. What tells so is made when the call asks for it:
+ * most calls never wait.
  * The reply's own end tells that: a request with a body is "closed" as soon as the body was read.
  */
-export async function whileCallerStays<T>(reply: FastifyReply, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const gone = new AbortController();
-  const leave = () => gone.abort();
-  reply.raw.once('close', leave);
+export async function whileCallerStays<T>(reply: FastifyReply, call: (options: CallOptions) => Promise<T>): Promise<T> {
+  const caller = new Caller(reply);
   try {
-    return await call(gone.signal);
+    return await call(caller);
   } finally {
-    reply.raw.off('close', leave);
+    caller.release();
   }
+}
+
+class Caller implements CallOptions {
+  readonly #reply: FastifyReply;
+  #gone: AbortController | null = null;
+
+  constructor(reply: FastifyReply) {
+    this.#reply = reply;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#gone === null) {
+      this.#gone = new AbortController();
+      if (this.#reply.raw.destroyed) this.#gone.abort();
+      this.#reply.raw.once('close', this.#leave);
+    }
+    return this.#gone.signal;
+  }
+
+  release(): void {
+    if (this.#gone) this.#reply.raw.off('close', this.#leave);
+  }
+
+  readonly #leave = () => this.#gone?.abort();
 }
 
 /**
@@ -26,15 +50,15 @@ export async function longPoll<T>(
   call: (wait_ms: number, signal?: AbortSignal) => Promise<T>,
 ): Promise<T> {
   if (wait_ms === 0 || stopping.aborted) return call(0);
-  return whileCallerStays(reply, async (gone) => {
+  return whileCallerStays(reply, async ({ signal: gone }) => {
     const cut = new AbortController();
     const abort = () => cut.abort();
-    gone.addEventListener('abort', abort);
+    gone?.addEventListener('abort', abort);
     stopping.addEventListener('abort', abort);
     try {
       return await call(wait_ms, cut.signal);
     } catch (error) {
-      if (stopping.aborted && !gone.aborted) return await call(0);
+      if (stopping.aborted && !gone?.aborted) return await call(0);
       throw error;
     } finally {
       stopping.removeEventListener('abort', abort);

@@ -36,6 +36,6 @@ export function controlRoutes(app: GatewayApp, processes: ExecProcess): void {
 
   app.delete('/processes/:process_id', { schema: { params: ProcessPath, querystring: TerminateParameters } }, async (request, reply) => {
     const query = { ...request.query, wait_ms: clampWait(request.query.wait_ms) };
-    return whileCallerStays(reply, (signal) => processes.terminate(request.params.process_id, query, { signal }));
+    return whileCallerStays(reply, (caller) => processes.terminate(request.params.process_id, query, caller));
   });
 }

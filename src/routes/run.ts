@@ -10,7 +10,7 @@ import { processUrl } from './start.js';
 export function runRoute(app: GatewayApp, processes: ExecProcess): void {
   app.post('/run', { schema: { body: RunRequest, querystring: NoQuery } }, async (request, reply) => {
     const { encoding = 'utf8' } = request.body;
-    const output = await whileCallerStays(reply, (signal) => processes.run(request.body, { signal }));
+    const output = await whileCallerStays(reply, (caller) => processes.run(request.body, caller));
     const ended = output.reason !== null;
     if (!ended) reply.header('location', processUrl(output.process_id));
     const { stdout, stderr, ...rest } = output;

@@ -24,7 +24,7 @@ export function stdinRoute(parent: GatewayApp, processes: ExecProcess): void {
     app.post('/processes/:process_id/stdin', { schema }, async (request, reply) => {
       const { bytes, options } = input(request.body as Buffer | WriteRequest | undefined, request.query);
       const wait_ms = clampWait(options.wait_ms);
-      return whileCallerStays(reply, (signal) => processes.write(request.params.process_id, bytes, { ...options, wait_ms }, { signal }));
+      return whileCallerStays(reply, (caller) => processes.write(request.params.process_id, bytes, { ...options, wait_ms }, caller));
     });
     done();
   });
