@@ -50,7 +50,7 @@ export function buildApp(config: AppConfig, processes: ExecProcess, probes: Prob
   addReplyHeaders(app);
   addHostCheck(app, {
     host: config.listen.kind === 'tcp' ? config.listen.host : null,
-    port: () => boundPort(app, config),
+    port: boundPort(app, config),
     allow_hosts: config.allow_hosts,
   });
   addOriginCheck(app, config.allow_origins);
@@ -107,8 +107,13 @@ function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp 
   return app;
 }
 
-function boundPort(app: GatewayApp, { listen }: AppConfig): number {
-  const address = app.server.address();
-  if (address !== null && typeof address === 'object') return address.port;
-  return listen.kind === 'tcp' ? listen.port : 0;
+/** The port that is bound, asked for once: the answer is a system call away. */
+function boundPort(app: GatewayApp, { listen }: AppConfig): () => number {
+  let port = listen.kind === 'tcp' ? listen.port : 0;
+  app.addHook('onListen', (done) => {
+    const address = app.server.address();
+    if (address !== null && typeof address === 'object') port = address.port;
+    done();
+  });
+  return () => port;
 }

@@ -26,7 +26,7 @@ function innermost(error: ValueError): ValueError {
 }
 
 /** `/env_policy/exclude/0` as `env_policy.exclude[0]`. */
-export function fieldName(path: string): string {
+function fieldName(path: string): string {
   if (path === '') return 'the body';
   const parts = path.slice(1).split('/');
   return parts

@@ -1,45 +1,40 @@
 import type { ChangeEvent, ProcessEvent } from '../protocol/output.js';
 import { sseText } from '../protocol/sse.js';
+import { asciiBytes } from './ascii-bytes.js';
 import { bytesText } from './output-json.js';
 
 const encoded = new WeakMap<object, Buffer>();
 
+/** Stands for the bytes of a chunk while its text is made. */
+const PLACE = '*';
+
 /** The event-stream text of one batch. Readers at the same place share a batch, and so its text. */
 export function eventBytes(batch: ProcessEvent[]): Buffer {
-  return shared(batch, () => batch.map(eventText).join(''));
+  return shared(batch, () => asciiBytes(batch.flatMap(eventParts)));
 }
 
 /** The event-stream text of changes. */
 export function changeBytes(batch: ChangeEvent[]): Buffer {
-  return shared(batch, () => batch.map(changeText).join(''));
+  return shared(batch, () => Buffer.from(batch.map(changeText).join('')));
 }
 
-function shared(batch: object, text: () => string): Buffer {
+function shared(batch: object, encode: () => Buffer): Buffer {
   let bytes = encoded.get(batch);
   if (bytes === undefined) {
-    bytes = Buffer.from(text());
+    bytes = encode();
     encoded.set(batch, bytes);
   }
   return bytes;
 }
 
-function eventText(event: ProcessEvent): string {
-  switch (event.event) {
-    case 'output': {
-      const { seq, stream, chunk } = event;
-      // By hand: base64 needs no escapes, and this is most of what is ever sent.
-      return sseText({ event: 'output', id: seq, data: `{"seq":${seq},"stream":"${stream}","chunk":"${bytesText(chunk, 'base64')}"}` });
-    }
-    case 'gap': {
-      const { event: name, ...data } = event;
-      return sseText({ event: name, id: event.to_seq, data: JSON.stringify(data) });
-    }
-    case 'exited':
-    case 'closed': {
-      const { event: name, ...data } = event;
-      return sseText({ event: name, id: event.seq, data: JSON.stringify(data) });
-    }
+function eventParts(event: ProcessEvent): (string | Uint8Array)[] {
+  if (event.event === 'output') {
+    const { seq, stream, chunk } = event;
+    const [head, tail] = sseText({ event: 'output', id: seq, data: `{"seq":${seq},"stream":"${stream}","chunk":"${PLACE}"}` }).split(PLACE);
+    return [head as string, chunk, tail as string];
   }
+  const { event: name, ...data } = event;
+  return [sseText({ event: name, id: event.event === 'gap' ? event.to_seq : event.seq, data: JSON.stringify(data) })];
 }
 
 function changeText(change: ChangeEvent): string {

@@ -9,7 +9,7 @@ import { MAX_READ_BYTES } from '../protocol/limits.js';
 import { Encoding, type ReadOutput, Stream } from '../protocol/output.js';
 import { Strict } from '../protocol/schema.js';
 import { longPoll } from './caller-gone.js';
-import { readResult } from './output-json.js';
+import { readResultJson } from './output-json.js';
 import { AfterSeq, clampWait, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
 import { followRaw } from './raw-follow.js';
 
@@ -23,6 +23,7 @@ const OutputParameters = Strict({
 });
 type OutputParameters = Static<typeof OutputParameters>;
 
+const JSON_TYPE = 'application/json; charset=utf-8';
 const RAW_TYPES = ['application/octet-stream', 'text/plain'] as const;
 
 /** `GET /processes/{process_id}/output`. */
@@ -38,7 +39,8 @@ export function outputRoute(app: GatewayApp, processes: ExecProcess, probes: Pro
     }
     const type = preferredType(accept, ['application/json', ...RAW_TYPES]) ?? 'application/json';
     const output = await read(processes, process_id, query, reply, probes.stopping);
-    return type === 'application/json' ? readResult(output, query.encoding ?? 'base64') : sendRaw(reply, contentType(type), output);
+    if (type !== 'application/json') return sendRaw(reply, contentType(type), output);
+    return reply.header('content-type', JSON_TYPE).send(readResultJson(output, query.encoding ?? 'base64'));
   });
 }
 
