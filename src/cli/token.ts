@@ -67,6 +67,6 @@ function usable(token: string, from: string): string {
 }
 
 /** Whether only this machine reaches the address. */
-export function local({ listen }: Pick<ServeOptions, 'listen'>): boolean {
+function local({ listen }: Pick<ServeOptions, 'listen'>): boolean {
   return listen.kind === 'unix' || listen.host === 'localhost' || listen.host === '::1' || /^127(\.\d{1,3}){3}$/.test(listen.host);
 }
