@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findNginx, Nginx } from '../support/nginx.js';
+import { EventReader } from './event-reader.js';
+import { useGateway } from './use-gateway.js';
+
+const NGINX = findNginx();
+const gateway = useGateway({ flags: ['--heartbeat-ms', '200'] });
+
+const bearer = () => ({ authorization: `Bearer ${gateway.server.token}` });
+/** Prints the time, in milliseconds, for every line it is given. */
+const CLOCK = ['sh', '-c', 'while read line; do date +%s%3N; done'];
+
+async function ticks(process_id: string, count: number, seen: (count: number) => Promise<unknown>): Promise<void> {
+  for (let i = 1; i <= count; i++) {
+    await gateway.send('POST', `/processes/${process_id}/stdin`, { text: '\n' });
+    await seen(i);
+  }
+}
+
+/** The longest time between the printing of a line and its arrival, in milliseconds. */
+async function slowestEvent(base: string): Promise<{ slowest: number; headers: Headers }> {
+  const { process_id } = await gateway.start(CLOCK, { pipe_stdin: true });
+  const reader = await EventReader.open(`${base}/processes/${process_id}/events`, { ...bearer(), 'accept-encoding': 'gzip, br' });
+  await ticks(process_id, 5, (count) => reader.until(({ events }) => events.length >= count));
+  reader.close();
+  const delays = reader.events.map(({ data, at }) => at - Number(Buffer.from(JSON.parse(data).chunk, 'base64').toString()));
+  expect(delays).toHaveLength(5);
+  return { slowest: Math.max(...delays), headers: reader.reply.headers };
+}
+
+function expectStreamHeaders(headers: Headers): void {
+  expect(headers.get('content-type')).toBe('text/event-stream');
+  expect(headers.get('cache-control')).toBe('no-cache, no-transform');
+  expect([headers.get('content-encoding'), headers.get('content-length')]).toEqual([null, null]);
+}
+
+describe('B57 events come as they happen', () => {
+  test('to a direct caller that would take them compressed', async () => {
+    const { slowest, headers } = await slowestEvent(gateway.server.url);
+    expect(slowest).toBeLessThan(500);
+    expectStreamHeaders(headers);
+    expect(headers.get('x-accel-buffering')).toBe('no');
+  });
+
+  test.skipIf(NGINX === null)('through nginx as it is by default: buffering on, HTTP/1.0 behind, gzip on', async () => {
+    await using nginx = await Nginx.start(gateway.server.url);
+    const { slowest, headers } = await slowestEvent(nginx.url);
+    expect(slowest).toBeLessThan(500);
+    expectStreamHeaders(headers);
+  });
+
+  test.skipIf(NGINX === null)('through nginx that compresses event streams too', async () => {
+    await using nginx = await Nginx.start(gateway.server.url, ['gzip_types text/event-stream;', 'proxy_http_version 1.1;']);
+    expect((await slowestEvent(nginx.url)).slowest).toBeLessThan(500);
+  });
+
+  test.skipIf(NGINX === null)('as raw bytes through nginx, to the end', async () => {
+    await using nginx = await Nginx.start(gateway.server.url);
+    const { process_id } = await gateway.start(CLOCK, { pipe_stdin: true });
+    const reply = await fetch(`${nginx.url}/processes/${process_id}/output?follow=true`, { headers: bearer() });
+    const delays: number[] = [];
+    const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
+    await ticks(process_id, 5, async () => {
+      const { value } = await reader.read();
+      delays.push(Date.now() - Number(Buffer.from(value ?? []).toString()));
+    });
+    expect(Math.max(...delays)).toBeLessThan(500);
+    await gateway.send('POST', `/processes/${process_id}/stdin`, { eof: true });
+    expect((await reader.read()).done).toBe(true);
+  });
+});
+
+describe('B49 a silent stream', () => {
+  const CUT_AFTER = ['proxy_read_timeout 1s;'];
+  let nginx: Nginx;
+  beforeAll(async () => {
+    if (NGINX !== null) nginx = await Nginx.start(gateway.server.url, CUT_AFTER);
+  });
+  afterAll(() => nginx?.[Symbol.asyncDispose]());
+
+  test.skipIf(NGINX === null)('lives through a proxy that cuts after 1 s of silence, by heartbeats without an id', async () => {
+    const { process_id } = await gateway.start(['sh', '-c', 'echo one; read line; echo two'], { pipe_stdin: true });
+    for (const path of [`/processes/${process_id}/events`, '/events']) {
+      const reader = await EventReader.open(nginx.url + path, bearer());
+      expect(await reader.until(({ comments }) => comments >= 12), 'it lives').toBe(true);
+      expect(reader.text.match(/^id:/gm)).toHaveLength(1);
+      expect(reader.text).toMatch(/(: keep-alive\n\n){12}$/);
+      reader.close();
+    }
+    const reader = await EventReader.open(`${nginx.url}/processes/${process_id}/events`, { ...bearer(), 'last-event-id': '1' });
+    await reader.until(({ comments }) => comments >= 2);
+    await gateway.send('POST', `/processes/${process_id}/stdin`, { text: '\n' });
+    expect(await reader.until(({ ended }) => ended !== null)).toBe(true);
+    expect([reader.ended, reader.events.map(({ id }) => id)]).toEqual(['complete', ['2', '3', '4']]);
+  });
+
+  test.skipIf(NGINX === null)('would be cut there without them', async () => {
+    const { process_id } = await gateway.start(['sleep', '60']);
+    const reply = await fetch(`${nginx.url}/processes/${process_id}/output?follow=true`, { headers: bearer() });
+    await expect(reply.text()).rejects.toThrow();
+  });
+});
