@@ -25,7 +25,7 @@ export function addHostCheck(app: GatewayApp, rule: HostRule): void {
 }
 
 /** Answers whether a lower-case Host header is one of ours. */
-export function hostMatcher(listen: string, { port, allow_hosts }: Omit<HostRule, 'host'>): (host: string) => boolean {
+function hostMatcher(listen: string, { port, allow_hosts }: Omit<HostRule, 'host'>): (host: string) => boolean {
   const allowed = new Set(allow_hosts.map((entry) => entry.toLowerCase()));
   const loopback = isLoopback(listen);
   return (host) => {

@@ -53,6 +53,7 @@ export async function longPoll<T>(
   return whileCallerStays(reply, async ({ signal: gone }) => {
     const cut = new AbortController();
     const abort = () => cut.abort();
+    if (gone?.aborted) abort();
     gone?.addEventListener('abort', abort);
     stopping.addEventListener('abort', abort);
     try {

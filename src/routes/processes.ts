@@ -8,7 +8,8 @@ import { Count, Strict } from '../protocol/schema.js';
 import { longPoll } from './caller-gone.js';
 import { clampWait, LabelQuery, labelPairs, ProcessPath, WaitMs } from './parameters.js';
 
-const ListParameters = Strict({
+/** Query parameters of the list. */
+export const ListParameters = Strict({
   state: Type.Optional(ProcessState),
   label: LabelQuery,
   limit: Type.Optional(Count('Processes in one answer.', { minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE })),

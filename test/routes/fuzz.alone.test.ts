@@ -66,6 +66,18 @@ async function keepPool(): Promise<void> {
   }
 }
 
+/** What went wrong once: a name with a line break passed by the pattern of names, and so its value was not looked at. */
+const ONCE_WRONG: [FuzzRequest][] = ['{"argv":["true"],"env":{"a\\nb":5}}', '{"argv":["true"],"env_policy":{"set":{"a\\nb":5}}}'].map(
+  (body) => [
+    {
+      method: 'POST',
+      path: '/run',
+      headers: { authorization: `Bearer ${TOKEN}`, host: 'localhost:{port}', 'content-type': 'application/json' },
+      body,
+    },
+  ],
+);
+
 test('B35 B64 10,000 generated requests: no 5xx, no reply outside openapi.yaml', async () => {
   const seen = new Map<string, number>();
   await fc.assert(
@@ -80,7 +92,7 @@ test('B35 B64 10,000 generated requests: no 5xx, no reply outside openapi.yaml',
       expect(faults(request.method, request.path, reply)).toEqual([]);
       expect(reply.headers['x-content-type-options']).toBe('nosniff');
     }),
-    { numRuns: 10_000 },
+    { numRuns: 10_000, examples: ONCE_WRONG },
   );
   // The generator meets every address with requests that are right and with such that are not.
   for (const path of ['/processes', '/processes/{process_id}', '/run', '/processes/{process_id}/output', '/processes/{process_id}/stdin']) {
