@@ -62,10 +62,14 @@ export class RunHead {
     if (part.length < chunk.length) this.#truncated = true;
   }
 
-  /** Output was missed. The head ends here, so that there is no hole in it; when there is none yet, it begins after. */
+  /**
+   * Output was missed. The head ends here, so that there is no hole in it; when there is none yet, it begins after. Once
+   * one stream was cut, it is that stream which overflows, and the other one goes on.
+   */
   #skip(): void {
+    const begun = Object.values(this.#parts).some((parts) => parts.some(({ length }) => length > 0));
+    if (begun && this.wanted === undefined) this.#room = { stdout: 0, stderr: 0 };
     this.#truncated = true;
-    if (Object.values(this.#parts).some((parts) => parts.some(({ length }) => length > 0))) this.#room = { stdout: 0, stderr: 0 };
   }
 }
 

@@ -150,7 +150,9 @@ function headersOf(token: string | undefined, headers: Record<string, string> = 
     throw new GatewayError('invalid_argument', detail, { field: 'token' });
   }
   try {
-    return Object.fromEntries(new Headers({ ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }));
+    const all = new Headers(headers);
+    if (token !== undefined) all.set('authorization', `Bearer ${token}`);
+    return Object.fromEntries(all);
   } catch {
     throw new GatewayError('invalid_argument', 'headers hold a name or a value that no header can have.', { field: 'headers' });
   }

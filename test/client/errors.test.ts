@@ -43,6 +43,15 @@ describe('errors', () => {
     expect(stub.queries.length).toBeLessThan(4);
   });
 
+  test.each(['{}', '{"chunks":[{"seq":1,"stream":"stdout","chunk":"a"}]}', '{"stdout":"a*==","stderr":""}'])('nor is %s', async (body) => {
+    await using stub = await StubGateway.open(({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    });
+    const processes = new RemoteExecProcess({ url: stub.url });
+    await expect(processes.read('p')).rejects.toMatchObject(unreachable);
+    await expect(processes.run({ argv: ['true'] })).rejects.toMatchObject(unreachable);
+  });
+
   test('a gateway that is not there: the cause is kept', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -81,6 +90,38 @@ describe('errors', () => {
     const processes = new RemoteExecProcess({ url: `${stub.url}/a/b/` });
     for (const id of ['a/../b', 'ü?#%', '\ud800']) await expect(processes.get(id)).rejects.toMatchObject({ code: 'process_not_found' });
     expect(seen).toEqual(['/a/b/processes/a%2F..%2Fb', '/a/b/processes/%C3%BC%3F%23%25', '/a/b/processes/%EF%BF%BD']);
+  });
+});
+
+describe('requests', () => {
+  test('carry the headers that were given, and go through the fetch that was given', async () => {
+    const seen: unknown[] = [];
+    await using stub = await StubGateway.open((call) => {
+      const { authorization, accept, 'x-proxy': proxy, 'content-type': type } = call.request.headers;
+      seen.push([authorization, accept, proxy, type]);
+      sendProblem(call, 'process_not_found');
+    });
+    let fetched = 0;
+    const own: typeof fetch = (input, init) => {
+      fetched++;
+      return fetch(input, init);
+    };
+    const headers = { 'X-Proxy': 'pass', Authorization: 'Basic no', Accept: 'text/html' };
+    const gateway = new Gateway({ url: stub.url, token: 'word', headers, fetch: own });
+    await expect(gateway.get('p')).rejects.toMatchObject({ code: 'process_not_found' });
+    await expect(gateway.follow('p').next()).rejects.toMatchObject({ code: 'process_not_found' });
+    await expect(gateway.write('p', 'x')).rejects.toMatchObject({ code: 'process_not_found' });
+    expect(seen).toEqual([
+      ['Bearer word', 'application/json', 'pass', undefined],
+      ['Bearer word', 'text/event-stream', 'pass', undefined],
+      ['Bearer word', 'application/json', 'pass', 'application/octet-stream'],
+    ]);
+    expect(fetched).toBe(3);
+  });
+
+  test.each([{ 'no good': 'x' }, { a: 'secret\nline' }])('headers that no request can carry are refused, and not told', (headers) => {
+    expect(() => new Gateway({ url: 'http://host', headers })).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
+    expect(() => new Gateway({ url: 'http://host', headers })).toThrow(/^((?!secret).)*$/s);
   });
 });
 

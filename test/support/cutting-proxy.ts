@@ -1,6 +1,11 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Decides for each connection, counted from 0, after how many bytes of answer it is cut; null lets it live. */
+const CLOSING_BRACE = '}'.charCodeAt(0);
+
+/**
+ * Decides for each connection, counted from 0, after how many bytes of answer it is cut; null lets it live. 0 cuts it as
+ * soon as a request with a JSON body was passed on: it arrives, and its answer does not.
+ */
 export type Cut = (count: number) => number | null;
 
 /** A line between client and gateway that breaks: it forwards bytes, and resets connections after some of the answer. */
@@ -26,7 +31,13 @@ export class CuttingProxy implements AsyncDisposable {
             far.destroy();
           });
       }
-      near.on('data', (bytes) => far.write(bytes));
+      near.on('data', (bytes) => {
+        far.write(bytes);
+        if (room > 0 || bytes.at(-1) !== CLOSING_BRACE) return;
+        this.cuts++;
+        far.end();
+        near.resetAndDestroy();
+      });
       far.on('data', (bytes) => {
         near.write(bytes.subarray(0, room));
         room -= bytes.length;
