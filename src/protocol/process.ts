@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Count, Instant, Nullable, Strict, Words } from './schema.js';
-import { ProcessId, TtySize } from './start.js';
+import { Labels, ProcessId, TtySize } from './start.js';
 
 /** `starting` until the system gave a pid; `exited` when the program ended; `closed` when its output is at EOF too. */
 export const ProcessState = Words(['starting', 'running', 'exited', 'closed'], {
@@ -37,7 +37,7 @@ export const ProcessInfo = Strict(
     arg0: Nullable(Type.String()),
     cwd: Type.String(),
     tty: Nullable(TtySize),
-    labels: Type.Record(Type.String(), Type.String()),
+    labels: Labels,
     created_at: Instant('When the start was asked for.'),
     started_at: Nullable(Instant('When the program was running.')),
     exited_at: Nullable(Instant('When the program ended.')),

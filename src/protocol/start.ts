@@ -26,6 +26,9 @@ const Tty = Type.Union(
   { description: 'Run on a terminal: true, or its size and type. Default false; 80 x 24, xterm-256color.' },
 );
 
+/** Variables: any names but for what the core refuses. The pattern is spelt out, since that of a plain string record passes over line breaks. */
+const Variables = (description: string) => Type.Record(Type.String({ pattern: '^[\\s\\S]*$' }), Type.String(), { description });
+
 const Globs = (what: string) => Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 256, description: what });
 
 /** How the environment below `env` is made: inherit, exclude, set, include_only, in this order. */
@@ -38,7 +41,7 @@ export const EnvPolicy = Strict(
       }),
     ),
     exclude: Type.Optional(Globs('Names to leave out; * and ? match, case counts.')),
-    set: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Variables to set.' })),
+    set: Type.Optional(Variables('Variables to set.')),
     include_only: Type.Optional(Globs('When given, only names that match one of these stay.')),
   },
   { description: 'How the base environment is made, before env is laid over it.' },
@@ -60,7 +63,7 @@ export const startFields = {
   }),
   process_id: Type.Optional(ProcessId),
   cwd: Type.Optional(Type.String({ minLength: 1, description: "Working directory. Default: the gateway's." })),
-  env: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Variables laid over the base environment.' })),
+  env: Type.Optional(Variables('Variables laid over the base environment.')),
   env_policy: Type.Optional(EnvPolicy),
   arg0: Type.Optional(Type.String({ description: 'What the program sees as argv[0]. Default: argv[0].' })),
   tty: Type.Optional(Tty),
