@@ -28,6 +28,9 @@ export async function listen(app: App, at: Listen): Promise<string> {
     const where = at.kind === 'unix' ? at.path : `${at.host}:${at.port}`;
     if (code === 'EADDRINUSE')
       throw new SettingError(`${where} is in use: end what listens there, or give another --listen.`, { cause: error });
+    if (code === 'EACCES' && at.kind === 'unix') {
+      throw new SettingError(`${where}: its directory does not exist, or this user may not write there.`, { cause: error });
+    }
     if (code === 'EACCES') throw new SettingError(`${where} may not be listened on by this user: give another --listen.`, { cause: error });
     throw new SettingError(`Cannot listen on ${where}: ${message}.`, { cause: error });
   }

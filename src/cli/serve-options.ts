@@ -25,11 +25,11 @@ export interface ServeOptions {
   logLevel: AppConfig['log_level'];
 }
 
-/** The `serve` command without its action. Every flag is a variable too: `--max-closed` is `EXEC_GATEWAY_MAX_CLOSED`. */
+/** The `serve` command without its action. Every flag but `--no-auth` is a variable too: `--max-closed` is `EXEC_GATEWAY_MAX_CLOSED`. */
 export function serveCommand(): Command {
   return addLimits(
     addAccess(new Command('serve').description('Start, watch, feed and end processes on this machine over HTTP.')),
-  ).addHelpText('after', '\nEvery flag is a variable too: --max-closed is EXEC_GATEWAY_MAX_CLOSED. A flag wins.');
+  ).addHelpText('after', '\nEvery flag but --no-auth is a variable too: --max-closed is EXEC_GATEWAY_MAX_CLOSED. A flag wins.');
 }
 
 function addAccess(command: Command): Command {
@@ -42,10 +42,12 @@ function addAccess(command: Command): Command {
     .addOption(
       setting('--allow-host <host>', 'Host header to answer besides the address itself; repeatable, or comma-separated')
         .default([])
-        .argParser(list),
+        .argParser(list(allowedHost)),
     )
     .addOption(
-      setting('--allow-origin <origin>', 'web origin that may call, such as https://dash.example; repeatable').default([]).argParser(list),
+      setting('--allow-origin <origin>', 'web origin that may call, such as https://dash.example; repeatable')
+        .default([])
+        .argParser(list(allowedOrigin)),
     )
     .addOption(setting('--upstream <url>', 'be a gateway in front of the gateway at this URL').argParser(upstream))
     .addOption(setting('--upstream-token-file <path>', 'file that holds the token of the gateway behind'));
@@ -102,14 +104,22 @@ function count(flags: string, description: string, standard: number, min: number
   return setting(flags, description).default(standard).argParser(parse);
 }
 
-function list(text: string, before: string[]): string[] {
-  return [
-    ...before,
-    ...text
-      .split(',')
-      .map((item) => item.trim())
-      .filter(Boolean),
-  ];
+function list(check: (item: string) => string): (text: string, before: string[]) => string[] {
+  const items = (text: string) => text.split(',').map((item) => item.trim());
+  return (text, before) => [...before, ...items(text).filter(Boolean).map(check)];
+}
+
+function allowedHost(text: string): string {
+  if (/^(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?$/.test(text)) return text;
+  throw new InvalidArgumentError('Give NAME or NAME:PORT, without a scheme.');
+}
+
+function allowedOrigin(text: string): string {
+  const isWeb = URL.canParse(text) && new URL(text).origin === text;
+  if (isWeb || /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+$/.test(text)) return text; // the latter as of browser extensions
+  throw new InvalidArgumentError(
+    'Give an origin as a browser writes it: scheme, name, and port unless it is the usual one, without a path.',
+  );
 }
 
 function listen(text: string): Listen {

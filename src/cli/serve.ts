@@ -4,7 +4,7 @@ import { banner } from './banner.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { Shutdown } from './shutdown.js';
-import { readSecret, readToken } from './token.js';
+import { readToken, readUpstreamToken } from './token.js';
 import { VERSION } from './version.js';
 
 /**
@@ -13,10 +13,10 @@ import { VERSION } from './version.js';
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
-  const { upstreamTokenFile, listen: at } = options;
+  const { listen: at } = options;
   const environment = Environment.create({
     url: options.upstream,
-    token: upstreamTokenFile === undefined ? undefined : readSecret(upstreamTokenFile, '--upstream-token-file'),
+    token: readUpstreamToken(options),
     limits: {
       max_processes: options.maxProcesses,
       retain_bytes: options.retainBytes,

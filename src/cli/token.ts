@@ -42,16 +42,26 @@ export function readToken(options: ServeOptions, variable: string | undefined): 
   return { token, in_shell: token };
 }
 
+/**
+ * The token of the gateway behind this one, when it has one.
+ * @throws {SettingError} for a file that cannot be read, and for a token without a gateway to give it to
+ */
+export function readUpstreamToken({ upstream, upstreamTokenFile }: ServeOptions): string | undefined {
+  if (upstreamTokenFile === undefined) return undefined;
+  if (upstream !== undefined) return readSecret(upstreamTokenFile, '--upstream-token-file');
+  throw new SettingError('--upstream-token-file is for --upstream: give its URL, or leave the file out.');
+}
+
 /** Text as one word of a POSIX shell. */
 export function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /**
  * The content of a secret's file, without the line's end.
  * @throws {SettingError}
  */
-export function readSecret(path: string, flag: string): string {
+function readSecret(path: string, flag: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
