@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { markedProcesses, until } from '../support/proc.js';
+import { commandLine, markedProcesses, until } from '../support/proc.js';
 import { RawConnection, requestText } from './raw-connection.js';
 import { WireGateway } from './use-gateway.js';
 
@@ -11,10 +11,14 @@ const IGNORES_TERM = `trap '' TERM; echo ready; while :; do sleep 0.2; done`;
 let dir: string;
 let gateway: WireGateway;
 
-beforeEach(async () => {
+beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'shutdown-'));
 });
-afterEach(() => rmSync(dir, { recursive: true }));
+afterEach(() => {
+  // Only after a failure is there one left.
+  if (commandLine(gateway.server.pid).includes('serve')) process.kill(gateway.server.pid, 'SIGKILL');
+  rmSync(dir, { recursive: true });
+});
 
 async function open(flags: string[] = []): Promise<void> {
   gateway = new WireGateway({ flags, env: { TMPDIR: dir } });
