@@ -29,6 +29,10 @@ export class InProcessGateway implements AsyncDisposable {
     return (this.#app.server.address() as AddressInfo).port;
   }
 
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
   /** Starts a process that prints nothing. */
   async sleeper(): Promise<string> {
     return (await this.processes.start({ argv: ['sleep', '60'] })).process.process_id;
