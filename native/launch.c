@@ -24,6 +24,10 @@
 #include <unistd.h>
 #include <uv.h>
 
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 enum { STDIN_CLOSED, STDIN_PIPED, TERMINAL };
 enum { PARENT_ENDS = 3, PIPE_BYTES = 256 * 1024 };
 
@@ -135,6 +139,7 @@ static void become(struct request *r) {
     fail(r, "cwd");
     return;
   }
+  syscall(SYS_close_range, 3, ~0U, 0);  // what the gateway itself inherited; this table of descriptors is the child's own
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   execve(r->file, r->argv, r->env);

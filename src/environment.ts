@@ -17,6 +17,16 @@ export interface EnvironmentOptions {
 
 const NOTHING: ProcessStats = { running: 0, retained: 0, started_total: 0, exited_total: 0, retained_bytes: 0, output_bytes_total: 0 };
 
+/** A refusal of this gateway by the one behind is not the caller's fault, and must not be told as if it were. */
+const fetchUpstream: typeof fetch = async (input, init) => {
+  const reply = await fetch(input, init);
+  if (reply.status !== 401 && reply.status !== 421) return reply;
+  await reply.body?.cancel();
+  throw new Error(
+    reply.status === 401 ? 'it refuses the token given by --upstream-token-file' : 'it does not answer to this name (its --allow-host)',
+  );
+};
+
 /**
  * A place where processes run: this machine, or the one behind a gateway. Whoever asks it for `process` never knows which.
  */
@@ -31,7 +41,8 @@ export class Environment {
 
   /** With a URL the processes run behind that gateway, without one on this machine. */
   static create({ url, token, limits }: EnvironmentOptions = {}): Environment {
-    if (url !== undefined) return new Environment(new RemoteExecProcess(token === undefined ? { url } : { url, token }), null);
+    if (url !== undefined)
+      return new Environment(new RemoteExecProcess({ url, fetch: fetchUpstream, ...(token === undefined ? {} : { token }) }), null);
     const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits });
     return new Environment(new LocalExecProcess(handler), handler);
   }

@@ -10,6 +10,9 @@ export type App = Awaited<ReturnType<typeof buildApp>>;
 /** What the server asks of the program around it. */
 export type Probes = Parameters<typeof buildApp>[2];
 
+/** Bytes of a socket's path (sun_path of unix(7), less its end mark); a longer one would be cut short. */
+const LONGEST_SOCKET_PATH = 107;
+
 /** Connections that may wait to be accepted: the kernel clamps it to net.core.somaxconn. */
 const BACKLOG = 4096;
 
@@ -24,6 +27,7 @@ export async function listen(app: App, at: Listen): Promise<string> {
     const address = await app.listen({ host: at.host, port: at.port, backlog: BACKLOG });
     return address.replace('0.0.0.0', '127.0.0.1').replace('[::]', '[::1]');
   } catch (error) {
+    if (error instanceof SettingError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const where = at.kind === 'unix' ? at.path : `${at.host}:${at.port}`;
     if (code === 'EADDRINUSE')
@@ -37,6 +41,9 @@ export async function listen(app: App, at: Listen): Promise<string> {
 }
 
 async function listenUnix(app: App, path: string): Promise<string> {
+  if (Buffer.byteLength(path) > LONGEST_SOCKET_PATH) {
+    throw new SettingError(`unix:${path} is too long: the path of a socket has at most ${LONGEST_SOCKET_PATH} bytes.`);
+  }
   if (statSync(path, { throwIfNoEntry: false })?.isSocket() && !(await answers(path))) unlinkSync(path);
   await app.listen({ path, backlog: BACKLOG });
   chmodSync(path, 0o600);

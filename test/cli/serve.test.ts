@@ -69,7 +69,7 @@ describe('the lines that serve prints work as they are', () => {
       { exit_code: 0, stdout: expect.stringContaining('Linux') },
     ]);
     const begun = await paste(begin, env);
-    expect(JSON.parse(begun.stdout)).toMatchObject({ process_id: 'clock', state: 'running' });
+    expect(JSON.parse(begun.stdout)).toMatchObject({ process_id: 'demo', state: 'running' });
     const following = paste(follow, env);
     await until('it prints', async () => JSON.parse((await paste(begin, env)).stdout).total_bytes > 0);
     const ended = await paste(end, env);
