@@ -154,6 +154,18 @@ describe('where it listens', () => {
   });
 });
 
+describe('a gateway in front of another', () => {
+  test('tells a wrong upstream token as a fault of its own, not of the caller', async () => {
+    const behind = await start({});
+    const server = await start({ flags: ['--upstream', behind.url, '--upstream-token-file', join(dir, "my own 'token'")] });
+    const reply = await server.fetch('/processes');
+    expect([reply.status, (await reply.json()).code]).toEqual([502, 'upstream_unreachable']);
+    const nobody = await start({ flags: ['--upstream', 'http://127.0.0.1:9'] });
+    expect((await nobody.fetch('/processes')).status).toBe(502);
+    expect((await nobody.fetch('/healthz')).status).toBe(200);
+  });
+});
+
 describe('settings by variable', () => {
   test('all take effect', async () => {
     const behind = await start({});

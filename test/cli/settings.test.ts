@@ -61,6 +61,7 @@ const BAD: Bad[] = [
   ['an address of another machine', ['--listen', '192.0.2.1:0', '--token-file', 'DIR/token'], {}, /Cannot listen on 192\.0\.2\.1/],
   ['a file in place of the socket', ['--listen', 'unix:DIR/regular'], {}, /regular/],
   ['a directory that is not there', ['--listen', 'unix:DIR/none/socket'], {}, /its directory does not exist/],
+  ['a socket path that is too long', ['--listen', `unix:/tmp/${'x'.repeat(120)}`], {}, /at most 107 bytes/],
   ['every address without a token', ['--listen', '0.0.0.0:0'], {}, /--token-file, or set EXEC_GATEWAY_TOKEN/],
   ['every IPv6 address without a token', ['--listen', '[::]:0'], {}, /needs a token/],
   ['a name without a token', ['--listen', 'gate.example:0'], {}, /needs a token/],
