@@ -140,10 +140,10 @@ describe('B23 a shutdown', () => {
     await until('the run has begun', async () =>
       (await (await gateway.fetch('/processes/run/output?wait_ms=5000')).text()).includes('chunk'),
     );
-    await begin('SIGTERM');
+    const stopped = gateway.server.stop();
     const reply = await run;
     expect([200, 202]).toContain(reply.status);
     expect(await reply.json()).toMatchObject({ process_id: 'run', stdout: 'begun\n' });
-    await gateway.server.stop();
+    await stopped;
   });
 });
