@@ -8,7 +8,7 @@ import { readToken, readUpstreamToken } from './token.js';
 import { VERSION } from './version.js';
 
 /**
- * Runs the gateway until SIGTERM or SIGINT, then ends it and exits with 0. A second signal skips the grace.
+ * Runs the gateway until SIGTERM, SIGINT or SIGHUP, then ends it and exits with 0. A second signal skips the grace.
  * @throws {SettingError} for a setting that cannot be used
  */
 export async function serve(options: ServeOptions): Promise<void> {
@@ -44,7 +44,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     if (shutdown.begun) void environment.close(0);
     else void shutdown.run(app, options.shutdownGraceMs).then(() => process.exit(0));
   };
-  process.on('SIGTERM', end).on('SIGINT', end);
+  process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', end);
   const url = await listen(app, at);
   process.stdout.write(banner(url, at.kind === 'unix' ? at.path : null, token));
 }

@@ -18,6 +18,8 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
   readonly gap: Gap | null;
   readonly ended: boolean;
   #after_seq: number;
+  /** Whether `position` is where the reader was, and not only where it will go on. */
+  #placed: boolean;
   #open = true;
   #wake: (() => void) | null = null;
   position: number;
@@ -30,6 +32,7 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
     this.#stream = stream;
     this.ended = log.closed_seq !== null && after_seq >= log.closed_seq;
     this.gap = log.read(after_seq, 0).gap;
+    this.#placed = this.gap === null;
     this.position = this.gap ? log.total_bytes - log.retained_bytes : (log.bytesBefore(after_seq) ?? 0);
     if (signal?.aborted) this.#close();
     else pacer.add(this);
@@ -59,15 +62,25 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
   }
 
   #take(): ProcessEvent[] {
-    const batch = this.#log.batch(this.#after_seq, BATCH_BYTES);
+    const batch = this.#exact(this.#log.batch(this.#after_seq, BATCH_BYTES));
     for (const event of batch) {
       if (event.event === 'gap') this.position = this.#log.total_bytes - this.#log.retained_bytes;
       else if (event.event === 'output') this.position += event.chunk.length;
       this.#after_seq = event.event === 'gap' ? event.to_seq : event.seq;
     }
-    if (batch.length > 0) this.#pacer.advanced(this);
+    if (batch.length > 0) {
+      this.#placed = true;
+      this.#pacer.advanced(this);
+    }
     const only = this.#stream;
     return only === undefined ? batch : batch.filter((event) => event.event !== 'output' || event.stream === only);
+  }
+
+  /** A cursor knows how many bytes it has passed, so also how many it missed, however long ago they were evicted. */
+  #exact(batch: ProcessEvent[]): ProcessEvent[] {
+    const [first, ...rest] = batch;
+    if (first?.event !== 'gap' || first.bytes !== null || !this.#placed || rest.some(({ event }) => event === 'gap')) return batch;
+    return [{ ...first, bytes: this.#log.total_bytes - this.#log.retained_bytes - this.position }, ...rest];
   }
 
   #close(): typeof DONE {
