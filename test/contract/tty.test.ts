@@ -80,13 +80,14 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
   });
 
   it('a terminal ends 5 s after its program at the latest, whoever still holds it', async () => {
-    const { process_id } = await backend.sh('setsid sh -c "echo held; exec sleep 7" & read x; exit 3', { tty: true });
-    const { after_seq } = await readUntil(backend.process, process_id, 'held');
+    const { process_id } = await backend.sh('setsid sh -c "echo held by \\$\\$.; exec sleep 60" & read x; exit 3', { tty: true });
+    const { after_seq, text } = await readUntil(backend.process, process_id, '.');
     await backend.process.write(process_id, Buffer.from('\n'));
     expect(await backend.process.get(process_id, { wait_ms: 20_000 })).toMatchObject({ state: 'exited', exit_code: 3 });
     const begun = performance.now();
     await readAll(backend.process, process_id, { after_seq });
     expect(performance.now() - begun).toBeLessThan(6_000);
     expect(await backend.process.get(process_id)).toMatchObject({ state: 'closed', exit_code: 3 });
+    process.kill(Number(/held by (\d+)/.exec(text)?.[1]), 'SIGKILL');
   });
 });
