@@ -3,6 +3,9 @@ import { ByteHistory } from './byte-history.js';
 import { SegmentList } from './segment-list.js';
 import { Waiters } from './waiters.js';
 
+/** Events in one read or batch: the work of one turn stays small however small the chunks are. */
+const MAX_EVENTS = 2_000;
+
 /** What a read took from the log. */
 export interface LogRead {
   chunks: OutputEvent[];
@@ -68,7 +71,7 @@ export class EventLog {
     let room = max_bytes;
     for (const event of this.#segments.after(last_seq)) {
       if (stream === undefined || event.stream === stream) {
-        if (chunks.length > 0 && event.chunk.length > room) return { chunks, last_seq, gap };
+        if (chunks.length === MAX_EVENTS || (chunks.length > 0 && event.chunk.length > room)) return { chunks, last_seq, gap };
         room -= event.chunk.length;
         chunks.push(event);
       }
@@ -89,7 +92,7 @@ export class EventLog {
     let room = max_bytes;
     for (const event of this.#events(after_seq)) {
       const size = event.event === 'output' ? event.chunk.length : 0;
-      if (batch.length > 0 && size > room) break;
+      if (batch.length === MAX_EVENTS || (batch.length > 0 && size > room)) break;
       room -= size;
       batch.push(event);
     }
@@ -100,9 +103,7 @@ export class EventLog {
   /** Output bytes before the event after `after_seq`, or null when that is forgotten. */
   bytesBefore(after_seq: number): number | null {
     if (after_seq < this.#evicted_seq) return this.#history.before(after_seq + 1);
-    let bytes = this.total_bytes;
-    for (const event of this.#segments.after(after_seq)) bytes -= event.chunk.length;
-    return bytes;
+    return this.total_bytes - this.#segments.bytesAfter(after_seq);
   }
 
   *#events(after_seq: number): Generator<ProcessEvent, void, undefined> {

@@ -29,6 +29,9 @@ const QUIET_TURNS = 2;
 /** Turns after which it is told in any case: others print on and on. */
 const MOST_TURNS = 64;
 
+/** A request up to this size, in bytes, is bounded well enough by the number of records. */
+const SMALL_REQUEST_BYTES = 4096;
+
 /** Told of what happens to a process. */
 export interface ProcessHooks {
   changed(change: 'started' | 'exited' | 'closed', process: HostedProcess): void;
@@ -49,6 +52,8 @@ export class HostedProcess {
   tap: ((stream: Stream, chunk: Uint8Array) => void) | null = null;
   readonly #hooks: ProcessHooks;
   readonly #spec: LaunchSpec;
+  /** The size of what it was started with, in bytes. */
+  readonly request_bytes: number;
   readonly #chunkers: Record<Stream, Chunker>;
   #child!: Child;
   #group!: ProcessGroup;
@@ -64,7 +69,8 @@ export class HostedProcess {
   #reason: ExitReason | null = null;
   #asked: ExitReason | null = null;
   #output_over = false;
-  #timer: NodeJS.Timeout | null = null;
+  #timeout: NodeJS.Timeout | null = null;
+  #linger: NodeJS.Timeout | null = null;
 
   /** @param retain_bytes output to keep unless the request says otherwise, in bytes */
   constructor(process_id: string, request: StartRequest, spec: LaunchSpec, retain_bytes: number, hooks: ProcessHooks) {
@@ -73,6 +79,7 @@ export class HostedProcess {
     this.#spec = spec;
     this.#hooks = hooks;
     this.#tty = spec.tty;
+    this.request_bytes = JSON.stringify(request).length;
     this.log = new EventLog(request.retain_bytes ?? retain_bytes);
     const chunk_bytes = Math.min(MAX_CHUNK_BYTES, Math.max(4096, this.log.retain_bytes));
     const chunker = (stream: Stream) => new Chunker(chunk_bytes, (chunk) => this.#append(stream, chunk));
@@ -99,7 +106,7 @@ export class HostedProcess {
     });
     this.#state = 'running';
     this.#started_at = new Date();
-    if (timeout_ms !== undefined) this.#timer = setTimeout(() => this.terminate(DEFAULT_GRACE_MS, 'timed_out'), timeout_ms);
+    if (timeout_ms !== undefined) this.#timeout = setTimeout(() => this.terminate(DEFAULT_GRACE_MS, 'timed_out'), timeout_ms);
     this.#hooks.changed('started', this);
   }
 
@@ -110,6 +117,11 @@ export class HostedProcess {
   /** Whether the program has not ended. */
   get running(): boolean {
     return this.#exit === null;
+  }
+
+  /** What its record holds, in bytes: output, and a request that is not small. */
+  get held_bytes(): number {
+    return this.log.retained_bytes + Math.max(0, this.request_bytes - SMALL_REQUEST_BYTES);
   }
 
   get reason(): ExitReason | null {
@@ -206,7 +218,7 @@ export class HostedProcess {
   terminate(grace_ms: number, reason: ExitReason = 'terminated'): boolean {
     const { running } = this;
     if (running) this.#asked ??= reason;
-    if (this.#closed_at === null) this.#termination.begin(grace_ms);
+    this.#termination.begin(grace_ms); // also when all is closed: members of the group may live on
     return running;
   }
 
@@ -234,8 +246,6 @@ export class HostedProcess {
     this.#exited_at = new Date();
     this.#group.leaderReaped();
     this.#stdin.end('process_exited');
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
     this.#tellExit(0, 0, this.log.next_seq);
   }
 
@@ -252,12 +262,12 @@ export class HostedProcess {
     this.log.appendExited(this.#exit as Exit);
     this.#hooks.changed('exited', this);
     if (this.#output_over) this.#close();
-    else if (this.#tty) this.#timer = setTimeout(() => this.#child.destroy(), TTY_LINGER_MS);
+    else if (this.#tty) this.#linger = setTimeout(() => this.#child.destroy(), TTY_LINGER_MS);
   }
 
   #close(): void {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#termination.close();
+    if (this.#timeout) clearTimeout(this.#timeout);
+    if (this.#linger) clearTimeout(this.#linger);
     this.#pacer.close();
     this.#child.destroy();
     this.#state = 'closed';

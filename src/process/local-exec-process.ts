@@ -29,6 +29,9 @@ import { runProcess } from './run-process.js';
 import { waitUntil } from './wait-until.js';
 import { WatchCursor } from './watch-cursor.js';
 
+/** Long command lines make a page end before its `limit`, at this size in bytes. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+
 /** Processes on this machine. */
 export class LocalExecProcess implements ExecProcess {
   readonly #handler: ProcessHandler;
@@ -50,12 +53,15 @@ export class LocalExecProcess implements ExecProcess {
     const matches = labelMatch(label);
     const after = cursor === undefined ? 0 : readCursor(cursor);
     const page: HostedProcess[] = [];
+    let bytes = 0;
+    let more = false;
     for (const process of this.#handler.processes) {
       if (process.index <= after || !matches(process.request.labels) || (state && process.state !== state)) continue;
-      if (page.push(process) > Math.min(limit, MAX_PAGE)) break;
+      more = page.length > 0 && (page.length >= Math.min(limit, MAX_PAGE) || bytes > PAGE_BYTES);
+      if (more) break;
+      page.push(process);
+      bytes += process.request_bytes;
     }
-    const more = page.length > Math.min(limit, MAX_PAGE);
-    if (more) page.pop();
     return { processes: page.map((process) => process.info()), next_cursor: more ? String(page.at(-1)?.index) : null };
   }
 
@@ -71,9 +77,11 @@ export class LocalExecProcess implements ExecProcess {
     process.checkCursor(after_seq);
     process.expectNoFollower();
     const { log } = process;
-    const read = () => log.read(after_seq, Math.min(max_bytes, MAX_READ_BYTES), stream);
+    let place = after_seq;
+    const read = () => log.read(place, Math.min(max_bytes, MAX_READ_BYTES), stream);
     let now = read();
     const news = () => {
+      if (now.chunks.length === 0 && now.gap === null) place = now.last_seq; // of what was looked at nothing matched
       now = read();
       return now.chunks.length > 0 || now.gap !== null || log.closed_seq !== null || (log.exited !== null && log.exited.seq > after_seq);
     };

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { sessionGroups } from './session-groups.js';
 import type { SignalName } from './signals.js';
 
+/** How often a group that outlives its leader is looked at, in milliseconds: its number is free when it is gone. */
+const LOOK_MS = 1_000;
+
 /**
  * The process group of a program, which leads it. A signal is never sent to a group that is gone: the number of a
  * leader is not given out again while its group has members (the kernel keeps it), and once the leader is reaped a new
@@ -19,7 +22,11 @@ export class ProcessGroup {
   /** To be called in the turn in which the leader was reaped. */
   leaderReaped(): void {
     this.#reaped = true;
-    this.alive();
+    if (!this.alive()) return;
+    const timer = setInterval(() => {
+      if (!this.alive()) clearInterval(timer);
+    }, LOOK_MS);
+    timer.unref();
   }
 
   /** Whether the group has a member. */

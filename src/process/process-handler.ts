@@ -129,6 +129,7 @@ export class ProcessHandler implements ProcessHooks {
     const open = [...this.#open];
     for (const process of this.#processes.values()) process.log.waiters.wake();
     for (const process of open) process.terminate(grace_ms, 'shutdown');
+    for (const process of this.#processes.values()) if (!this.#open.has(process)) process.terminate(0, 'shutdown'); // what it left behind
     await Promise.all(open.map(closed));
     this.#retention.close();
   }
@@ -142,14 +143,19 @@ export class ProcessHandler implements ProcessHooks {
       this.#exited_total++;
     } else {
       this.#open.delete(process);
-      if (this.#processes.get(process.process_id) === process) this.#retention.add(process);
+      if (this.#known(process)) this.#retention.add(process);
     }
-    this.changes.append(() => ({ event: change, process: process.info() }));
+    // A process that was purged is gone for watchers, whatever still happens to it.
+    if (this.#known(process)) this.changes.append(() => ({ event: change, process: process.info() }));
   }
 
   output(process: HostedProcess, chunk: Uint8Array): void {
     this.#output_bytes_total += chunk.length;
     for (const tap of this.taps) tap(process);
+  }
+
+  #known(process: HostedProcess): boolean {
+    return this.#processes.get(process.process_id) === process;
   }
 
   #again(process_id: string, request: StartRequest, once: boolean, process: HostedProcess): HostedProcess {
@@ -209,7 +215,7 @@ export class ProcessHandler implements ProcessHooks {
 
   #remove(process: HostedProcess): void {
     const { process_id } = process;
-    if (this.#processes.get(process_id) !== process) return;
+    if (!this.#known(process)) return;
     this.#processes.delete(process_id);
     this.changes.append(() => ({ event: 'removed', process_id }));
   }

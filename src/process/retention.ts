@@ -6,7 +6,7 @@ export interface RetentionLimits {
   retain_closed_ms: number;
   /** How many closed processes stay readable. */
   max_closed: number;
-  /** How much output closed processes hold together, in bytes. */
+  /** How much closed processes hold together, in bytes: output, and requests beyond 4 KiB each. */
   max_closed_bytes: number;
 }
 
@@ -33,12 +33,12 @@ export class Retention {
 
   add(process: HostedProcess): void {
     this.#closed.set(process, performance.now() + this.#limits.retain_closed_ms);
-    this.#bytes += process.log.retained_bytes;
+    this.#bytes += process.held_bytes;
     this.#trim();
   }
 
   delete(process: HostedProcess): void {
-    if (this.#closed.delete(process)) this.#bytes -= process.log.retained_bytes;
+    if (this.#closed.delete(process)) this.#bytes -= process.held_bytes;
   }
 
   close(): void {

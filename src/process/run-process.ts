@@ -52,6 +52,9 @@ function inputBytes(input: string | undefined, input_base64: string | undefined)
   if (input !== undefined && input_base64 !== undefined) {
     throw new GatewayError('invalid_request', 'input and input_base64 are both given: give one.', { field: 'input_base64' });
   }
+  if (input !== undefined && !input.isWellFormed()) {
+    throw new GatewayError('invalid_argument', 'input holds half of a surrogate pair: send the bytes as input_base64.', { field: 'input' });
+  }
   if (input !== undefined) return Buffer.from(input);
   return input_base64 === undefined ? null : decodeBase64(input_base64, 'input_base64');
 }

@@ -57,6 +57,18 @@ export class SegmentList {
     return size;
   }
 
+  /** How many bytes are held after `seq`. */
+  bytesAfter(seq: number): number {
+    let bytes = 0;
+    for (let at = this.#find(seq + 1); at < this.#segments.length; at++) {
+      const segment = this.#segments[at] as Segment;
+      const skip = at === this.#head ? this.#skip : 0;
+      const first = Math.min(Math.max(skip, seq + 1 - segment.first_seq), segment.marks.length);
+      bytes += segment.used - end(segment, first - 1);
+    }
+    return bytes;
+  }
+
   /** The chunks after `seq`, oldest first. */
   *after(seq: number): Generator<OutputEvent, void, undefined> {
     let at = this.#find(seq + 1);

@@ -54,17 +54,12 @@ export class Termination {
     else group.signal(name);
   }
 
-  close(): void {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
-
   #look(): void {
     const { group, log, whole_session } = this.#target;
     const now = performance.now();
     this.#timer = null;
-    if (this.#target.closed()) return;
     const alive = whole_session ? group.sessionAlive() : group.alive();
+    if (this.#target.closed() && !alive) return;
     if (alive && now >= this.#deadline) this.#signal('SIGKILL');
     if (log.next_seq !== this.#seen.next_seq || alive) this.#seen = { next_seq: log.next_seq, at: now };
     const over = this.#target.exited() && !alive && now - this.#seen.at >= QUIET_MS;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 
 /** No proxy on the way may hold back, repack or keep a stream. */
@@ -57,14 +58,14 @@ async function pump<Batch>(reply: FastifyReply, source: AsyncIterable<Batch>, sh
   try {
     for await (const batch of source) {
       const bytes = shape.encode(batch);
-      if (bytes === null) return void response.destroy();
+      if (bytes === null) return breakOff(response);
       if (bytes.length === 0) continue;
       beat?.refresh();
       if (!response.write(bytes)) await drained(response, signal);
       if (signal.aborted) break;
     }
     if (shape.complete()) response.end();
-    else response.destroy();
+    else breakOff(response);
   } catch (error) {
     reply.log.debug({ req_id: reply.request.id, err: error }, 'stream broken off');
     response.destroy();
@@ -78,6 +79,13 @@ function heartbeat<Batch>(response: ServerResponse, { heartbeat: beat }: LiveFor
   return setInterval(() => {
     if (!response.writableNeedDrain) response.write(beat.text);
   }, beat.ms);
+}
+
+/** A transfer that is cut must not look complete, which it does to HTTP/1.0 unless the connection is reset. */
+function breakOff(response: ServerResponse): void {
+  const { socket } = response;
+  if (socket instanceof Socket && !response.chunkedEncoding && socket.remoteAddress !== undefined) socket.resetAndDestroy();
+  else response.destroy();
 }
 
 /** Resolves when the socket takes more, or when the stream is over. */

@@ -13,7 +13,7 @@ const DROPS = 30;
 /** What all readers together must have seen, in this order, over however many connections. */
 const WHOLE = Array.from({ length: LINES }, (_, i) => `${i + 1}\n`).join('');
 
-const numbers = (backend: Backend) => backend.start([process.execPath, NUMBERS, String(LINES), '3000']);
+const numbers = (backend: Backend) => backend.start([process.execPath, NUMBERS, String(LINES), '2000']);
 
 /** Holds the events of all connections to the rule: no hole, no repetition, one exited, then one closed. */
 function expectWhole(events: ProcessEvent[]): void {

@@ -8,7 +8,7 @@ import { Retention } from '../../src/process/retention.js';
 const LONG_MS = 3_600_000;
 
 /** Something that holds output; retention asks for no more. */
-const holding = (retained_bytes: number) => ({ log: { retained_bytes } }) as HostedProcess;
+const holding = (held_bytes: number) => ({ held_bytes }) as HostedProcess;
 
 describe('retention', () => {
   test('forgets the oldest first, and no more than the limits ask for', () => {
@@ -19,7 +19,7 @@ describe('retention', () => {
         const retention = new Retention({ ...given, retain_closed_ms: LONG_MS }, (process) => forgotten.push(process));
         const all = sizes.map(holding);
         const kept: HostedProcess[] = [];
-        const bytes = () => kept.reduce((sum, process) => sum + process.log.retained_bytes, 0);
+        const bytes = () => kept.reduce((sum, process) => sum + process.held_bytes, 0);
         for (const process of all) {
           retention.add(process);
           kept.push(process);

@@ -39,6 +39,7 @@ export class CuttingProxy implements AsyncDisposable {
         near.resetAndDestroy();
       });
       far.on('data', (bytes) => {
+        if (room <= 0) return; // cut already: more of the answer may still arrive
         near.write(bytes.subarray(0, room));
         room -= bytes.length;
         if (room > 0) return;
