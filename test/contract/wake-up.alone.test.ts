@@ -58,7 +58,8 @@ describe.each(BACKENDS)('%s', (name) => {
       }),
     );
     expect(late.map(({ length }) => length)).toEqual(Array(50).fill(13));
-    expect(Math.max(...late.flat())).toBeLessThan(LATE_MS);
+    // The first line says that the program runs, not when.
+    expect(Math.max(...late.flatMap(([, ...timed]) => timed))).toBeLessThan(LATE_MS);
   });
 
   it('B20 a poll without data ends when it said, within 200 ms', async () => {
