@@ -46,7 +46,7 @@ export function useBackend(name: BackendName, options: BackendOptions = {}): Bac
 export class Backend {
   readonly name: BackendName;
   /** A directory that goes away with the backend. Processes have it as TMPDIR, which tells them from all others. */
-  readonly dir = mkdtempSync(join(tmpdir(), 'contract-'));
+  dir = '';
   readonly #options: BackendOptions;
   readonly #own_env: Record<string, string | undefined> = {};
   #environment: Environment | null = null;
@@ -85,6 +85,7 @@ export class Backend {
   }
 
   async open(): Promise<void> {
+    this.dir = mkdtempSync(join(tmpdir(), 'contract-'));
     await (this.name === 'local' ? this.#openLocal() : this.#openRemote());
     // Whatever is opened once and kept is open from here on.
     for (const tty of [false, true]) await this.start(['true'], { tty });
