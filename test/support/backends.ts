@@ -95,9 +95,11 @@ export class Backend {
 
   async close(): Promise<void> {
     await this.#environment?.close();
-    for (const server of [...this.servers].reverse()) await server.stop();
+    // One that fails to end well must not leave the others running.
+    const stopped = await Promise.allSettled(this.servers.map((server) => server.stop()));
     for (const [name, value] of Object.entries(this.#own_env)) setOwn(name, value);
     rmSync(this.dir, { recursive: true, force: true });
+    for (const result of stopped) if (result.status === 'rejected') throw result.reason;
   }
 
   /** Ends and forgets all processes, then fails when one of them, a descriptor or a request is left. */
