@@ -1,7 +1,7 @@
 import { RemoteExecProcess } from './client/remote-exec-process.js';
 import { LocalExecProcess } from './process/local-exec-process.js';
-import { DEFAULT_LIMITS, ProcessHandler, type ProcessLimits, type ProcessStats } from './process/process-handler.js';
-import type { ExecProcess } from './protocol/index.js';
+import { DEFAULT_LIMITS, ProcessHandler, type ProcessLimits } from './process/process-handler.js';
+import type { ExecProcess, ProcessStats } from './protocol/index.js';
 
 export { DEFAULT_LIMITS, type ProcessLimits };
 

@@ -5,7 +5,7 @@ import type { Listen } from '../config.js';
 import { SettingError } from './token.js';
 
 /** The gateway's server, built but not listening. */
-export type App = Awaited<ReturnType<typeof buildApp>>;
+export type App = ReturnType<typeof buildApp>;
 
 /** What the server asks of the program around it. */
 export type Probes = Parameters<typeof buildApp>[2];

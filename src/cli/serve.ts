@@ -26,7 +26,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     },
   });
   const shutdown = new Shutdown(environment);
-  const app = await buildApp(
+  const app = buildApp(
     {
       token: token?.token ?? null,
       listen: at,

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import type { Environment } from '../environment.js';
 import type { App, Probes } from './listen.js';
@@ -18,7 +17,6 @@ export class Shutdown {
 
   constructor(environment: Environment) {
     this.#environment = environment;
-    setMaxListeners(0, this.#stopping.signal, this.#streams_end.signal);
     this.probes = {
       ready: () => !this.#stopping.signal.aborted,
       stats: () => environment.stats(),

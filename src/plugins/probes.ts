@@ -1,15 +1,4 @@
-/** Counts of the process core, for the metrics. */
-export interface ProcessStats {
-  /** Processes that have not exited. */
-  running: number;
-  /** Processes that are over and still readable. */
-  retained: number;
-  started_total: number;
-  exited_total: number;
-  /** Output held in memory, in bytes. */
-  retained_bytes: number;
-  output_bytes_total: number;
-}
+import type { ProcessStats } from '../protocol/process-stats.js';
 
 /** What the front asks of the program around it: readiness, counts, and when to let go. */
 export interface Probes {

@@ -128,10 +128,6 @@ export class HostedProcess {
     return this.#reason;
   }
 
-  get exited_at(): Date | null {
-    return this.#exited_at;
-  }
-
   get stdin(): StdinQueue {
     return this.#stdin;
   }

@@ -1,5 +1,6 @@
 import { type ErrorCode, GatewayError } from '../protocol/index.js';
 import type { LaunchSpec } from './child.js';
+import { cwdError } from './resolve-command.js';
 
 const CODES: Record<string, ErrorCode> = {
   ENOENT: 'command_not_found',
@@ -28,10 +29,7 @@ type LaunchFailure = NodeJS.ErrnoException & { stage?: string };
 /** Turns the system's refusal to launch into the error that a caller can act on. */
 export function launchError(error: unknown, { path, cwd }: LaunchSpec): GatewayError {
   const { code: errno = '', stage } = error as LaunchFailure;
-  if (stage === 'cwd') {
-    const code = errno === 'ENOTDIR' ? 'cwd_not_a_directory' : errno === 'EACCES' ? 'cwd_permission_denied' : 'cwd_not_found';
-    return new GatewayError(code, `cwd ${JSON.stringify(cwd)} cannot be entered (${errno}).`, { field: 'cwd' }, { cause: error });
-  }
+  if (stage === 'cwd') return cwdError(cwd, error);
   const code = (stage === undefined || stage === 'exec' ? CODES[errno] : undefined) ?? 'resource_exhausted';
   const what = code === 'resource_exhausted' ? 'end a process or try again later' : 'see argv[0]';
   const detail = `${JSON.stringify(path)} could not be started (${errno || 'no terminal or process could be had'}): ${what}.`;

@@ -22,6 +22,7 @@ import {
   type WatchQuery,
   type WriteOptions,
 } from '../protocol/index.js';
+import type { LogRead } from './event-log.js';
 import type { HostedProcess } from './hosted-process.js';
 import { labelMatch } from './labels.js';
 import type { ProcessHandler } from './process-handler.js';
@@ -79,14 +80,14 @@ export class LocalExecProcess implements ExecProcess {
     const { log } = process;
     let place = after_seq;
     const read = () => log.read(place, Math.min(max_bytes, MAX_READ_BYTES), stream);
-    let now = read();
+    let now: LogRead | null = null;
     const news = () => {
-      if (now.chunks.length === 0 && now.gap === null) place = now.last_seq; // of what was looked at nothing matched
       now = read();
+      if (now.chunks.length === 0 && now.gap === null) place = now.last_seq; // of what was looked at nothing matched
       return now.chunks.length > 0 || now.gap !== null || log.closed_seq !== null || (log.exited !== null && log.exited.seq > after_seq);
     };
     await this.#wait(process, news, wait_ms, signal);
-    const { chunks, last_seq, gap } = now;
+    const { chunks, last_seq, gap } = now ?? read();
     const { closed_seq } = log;
     const exited = log.exited !== null && last_seq >= log.exited.seq ? log.exited : null;
     return {

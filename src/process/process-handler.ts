@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DEFAULT_RETAIN_BYTES, GatewayError, type StartRequest } from '../protocol/index.js';
+import { DEFAULT_RETAIN_BYTES, GatewayError, type ProcessStats, type StartRequest } from '../protocol/index.js';
 import { ChangeLog } from './change-log.js';
 import type { LaunchSpec } from './child.js';
 import { childEnv } from './child-env.js';
@@ -28,16 +28,6 @@ export const DEFAULT_LIMITS: ProcessLimits = {
   max_closed: 1000,
   max_closed_bytes: 256 * 1024 * 1024,
 };
-
-/** What the metrics show. */
-export interface ProcessStats {
-  running: number;
-  retained: number;
-  started_total: number;
-  exited_total: number;
-  retained_bytes: number;
-  output_bytes_total: number;
-}
 
 /** Told whenever a process printed. */
 export type OutputTap = (process: HostedProcess) => void;

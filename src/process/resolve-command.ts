@@ -1,3 +1,6 @@
+// Finds out, before anything is started, what exec would say: so pipes and terminals refuse alike, and a missing
+// directory is never blamed on the program.
+
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { type ErrorCode, GatewayError } from '../protocol/index.js';
@@ -9,29 +12,34 @@ const DEFAULT_PATH = '/bin:/usr/bin';
 const FIRST_LINE_BYTES = 256;
 
 /**
- * Finds out, before anything is started, what exec would say: so pipes and terminals refuse alike, and a missing
- * directory is never blamed on the program.
- */
-
-/**
  * The absolute working directory.
  * @throws {GatewayError} `cwd_not_found`, `cwd_not_a_directory`, `cwd_permission_denied`
  */
 export function resolveCwd(cwd: string | undefined): string {
   const path = resolve(cwd ?? process.cwd());
-  const refuse = (code: ErrorCode, why: string) => new GatewayError(code, `cwd ${JSON.stringify(path)} ${why}.`, { field: 'cwd' });
   try {
-    if (!statSync(path).isDirectory()) throw refuse('cwd_not_a_directory', 'is not a directory');
-    accessSync(path, constants.X_OK);
+    if (statSync(path).isDirectory()) {
+      accessSync(path, constants.X_OK);
+      return path;
+    }
   } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EACCES' || code === 'EPERM') throw refuse('cwd_permission_denied', 'may not be entered');
-    if (code === 'ENOTDIR') throw refuse('cwd_not_a_directory', 'lies below something that is not a directory');
-    if (code === 'ELOOP') throw refuse('cwd_not_found', 'is a loop of links');
-    throw refuse('cwd_not_found', code === 'ENAMETOOLONG' ? 'is too long a name' : 'does not exist');
+    throw cwdError(path, error);
   }
-  return path;
+  throw new GatewayError('cwd_not_a_directory', `cwd ${JSON.stringify(path)} is not a directory.`, { field: 'cwd' });
+}
+
+const CWD_REFUSALS: Record<string, [ErrorCode, why: string]> = {
+  EACCES: ['cwd_permission_denied', 'may not be entered'],
+  EPERM: ['cwd_permission_denied', 'may not be entered'],
+  ENOTDIR: ['cwd_not_a_directory', 'is not a directory, or lies below something that is none'],
+  ELOOP: ['cwd_not_found', 'is a loop of links'],
+  ENAMETOOLONG: ['cwd_not_found', 'is too long a name'],
+};
+
+/** Turns the system's refusal to enter the directory `path` into the error that a caller can act on. */
+export function cwdError(path: string, cause: unknown): GatewayError {
+  const [code, why] = CWD_REFUSALS[(cause as NodeJS.ErrnoException).code ?? ''] ?? (['cwd_not_found', 'does not exist'] as const);
+  return new GatewayError(code, `cwd ${JSON.stringify(path)} ${why}.`, { field: 'cwd' }, { cause });
 }
 
 /**

@@ -31,7 +31,6 @@ export async function runProcess(handler: ProcessHandler, request: RunRequest, s
   try {
     await ended(handler, process, Math.min(wait_ms, MAX_WAIT_MS), signal);
   } finally {
-    process.expectNoFollower();
     process.tap = null;
   }
   const exit = process.log.exited;

@@ -5,6 +5,7 @@ export * from './exec-process.js';
 export * from './limits.js';
 export * from './output.js';
 export * from './process.js';
+export * from './process-stats.js';
 export * from './run.js';
 export * from './sse.js';
 export * from './start.js';

@@ -1,7 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { GatewayApp } from '../plugins/gateway-app.js';
-import type { Probes, ProcessStats } from '../plugins/probes.js';
+import type { Probes } from '../plugins/probes.js';
 import type { RequestCounts } from '../plugins/request-log.js';
+import type { ProcessStats } from '../protocol/process-stats.js';
 import { NoQuery } from './parameters.js';
 
 const GAUGES: [name: string, help: string, stat: keyof ProcessStats][] = [
