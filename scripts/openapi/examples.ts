@@ -104,6 +104,7 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
     'after_seq 9 is in the future: the last event so far is 3. Continue with that, or from 0.',
     { field: 'after_seq', next_seq: 4 },
   ],
+  text_file_busy: ['"/srv/app/tool" is open for writing and cannot be started: wait until it is written.', { field: 'argv[0]' }],
   payload_too_large: ['The body is larger than 16777216 bytes: send it in smaller parts.', { limit: 16777216 }],
   uri_too_long: ['A part of the address is longer than 512 characters: ids have at most 128.'],
   unsupported_media_type: ['The body came with Content-Type "text/plain": send it as application/json.', { allowed: ['application/json'] }],

@@ -34,6 +34,7 @@ const ONE: ErrorCode[] = ['process_not_found', 'uri_too_long'];
 const LAUNCH: ErrorCode[] = [
   'invalid_argument',
   'process_exists',
+  'text_file_busy',
   'command_not_found',
   'permission_denied',
   'exec_format_error',

@@ -17,6 +17,7 @@ export interface LaunchSpec {
 
 /** What a child tells; nothing is told before `launch` has returned. */
 export interface ChildEvents {
+  /** The bytes are good until it returns. */
   output(stream: Stream, bytes: Uint8Array): void;
   /** The program ended: its code, or the number of the signal. Once; output may still come. */
   exit(code: number, signal: number): void;
@@ -42,7 +43,7 @@ export interface Child {
 
 /**
  * Launches a program. Behind this one function a faster way to start programs can take the place of the present one.
- * @throws {GatewayError} `command_not_found`, `permission_denied`, `exec_format_error`, `argument_list_too_long`,
- * `resource_exhausted`; then nothing was started and nothing is told
+ * @throws {GatewayError} `command_not_found`, `permission_denied`, `exec_format_error`, `text_file_busy`,
+ * `argument_list_too_long`, `resource_exhausted`; then nothing was started and nothing is told
  */
 export type Launch = (spec: LaunchSpec, events: ChildEvents) => Promise<Child>;

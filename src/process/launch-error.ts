@@ -11,7 +11,7 @@ const CODES: Record<string, ErrorCode> = {
   EPERM: 'permission_denied',
   EISDIR: 'permission_denied',
   ENOEXEC: 'exec_format_error',
-  ETXTBSY: 'exec_format_error',
+  ETXTBSY: 'text_file_busy',
   EINVAL: 'exec_format_error',
   ELIBBAD: 'exec_format_error',
   E2BIG: 'argument_list_too_long',
@@ -23,6 +23,11 @@ const CODES: Record<string, ErrorCode> = {
   ENOSPC: 'resource_exhausted',
 };
 
+const ADVICE: Partial<Record<ErrorCode, string>> = {
+  resource_exhausted: 'end a process or try again later',
+  text_file_busy: 'it is open for writing, wait until it is closed',
+};
+
 /** What the native launcher says besides: where it failed. */
 type LaunchFailure = NodeJS.ErrnoException & { stage?: string };
 
@@ -31,7 +36,7 @@ export function launchError(error: unknown, { path, cwd }: LaunchSpec): GatewayE
   const { code: errno = '', stage } = error as LaunchFailure;
   if (stage === 'cwd') return cwdError(cwd, error);
   const code = (stage === undefined || stage === 'exec' ? CODES[errno] : undefined) ?? 'resource_exhausted';
-  const what = code === 'resource_exhausted' ? 'end a process or try again later' : 'see argv[0]';
+  const what = ADVICE[code] ?? 'see argv[0]';
   const detail = `${JSON.stringify(path)} could not be started (${errno || 'no terminal or process could be had'}): ${what}.`;
   return new GatewayError(code, detail, {}, { cause: error });
 }

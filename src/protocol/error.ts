@@ -20,6 +20,7 @@ export const ERRORS = {
   stdin_offset_ahead: [409, 'The write would leave a hole in the input'],
   not_a_tty: [409, 'The process has no terminal'],
   cursor_ahead: [409, 'The cursor is in the future'],
+  text_file_busy: [409, 'The program is being written'],
   payload_too_large: [413, 'The body is too large'],
   uri_too_long: [414, 'The address is too long'],
   unsupported_media_type: [415, 'The content type is not accepted here'],

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StartRequest } from '../../src/protocol/index.js';
@@ -101,6 +101,20 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
     const told = await readAll(backend.process, process_id);
     return told.exit?.exit_code === 0 ? told.text().trim() : 'none';
   }
+
+  // node-pty tells nothing of an exec that fails.
+  it.each(name === 'portable' ? [false] : [false, true])(
+    'a program that is being written is busy, and starts afterwards, tty %s',
+    async (tty) => {
+      copyFileSync('/bin/true', path('written'));
+      chmodSync(path('written'), 0o755);
+      const writer = openSync(path('written'), 'r+');
+      expect(await refusal({ argv: [path('written')], tty })).toMatchObject({ code: 'text_file_busy', status: 409 });
+      closeSync(writer);
+      const { process_id } = await backend.start([path('written')], { tty });
+      expect((await readAll(backend.process, process_id)).exit).toMatchObject({ exit_code: 0 });
+    },
+  );
 
   it('as many processes as the limit says may be open, and one that ended makes room', async () => {
     for (const process_id of ['a', 'b', 'c']) await backend.start(['cat'], { process_id, pipe_stdin: true });
