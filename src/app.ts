@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import type { AppConfig } from './config.js';
 import { addAuth } from './plugins/auth.js';
 import { addJsonParser } from './plugins/body-parsers.js';
+import { addConnections } from './plugins/connections.js';
 import { addCors } from './plugins/cors.js';
 import { addErrors, sendProblem, toGatewayError } from './plugins/errors.js';
 import { addExpectationCheck } from './plugins/expectation.js';
@@ -46,6 +47,7 @@ export function buildApp(config: AppConfig, processes: ExecProcess, probes: Prob
   setMaxListeners(0, probes.stopping, probes.streamsEnd);
 
   // Checks of every request, in this order, before a body is read.
+  addConnections(app);
   const counts = addRequestLog(app);
   addReplyHeaders(app);
   addHostCheck(app, {

@@ -38,6 +38,12 @@ export class InProcessGateway implements AsyncDisposable {
     return (await this.processes.start({ argv: ['sleep', '60'] })).process.process_id;
   }
 
+  /** How many requests are under way beside the one that asks. */
+  async inFlight(): Promise<number> {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    return Number(/^exec_gateway_http_requests_in_flight (\d+)$/m.exec(text)?.[1]) - 1;
+  }
+
   /** How many wait for news of a process. */
   waiting(process_id: string): number {
     return this.handler.get(process_id).log.waiters.size;

@@ -48,6 +48,35 @@ describe('B50 callers who leave, seen from inside', () => {
     expect(changes.after(changes.last_id - 1)).toBeNull();
   });
 
+  test.each([
+    ['reset', (caller: RawConnection) => caller.socket.resetAndDestroy()],
+    ['closed', (caller: RawConnection) => caller.destroy()],
+  ])('requests that wait behind a stream on one connection: none is left when it is %s', async (_how, leave) => {
+    await using gateway = await InProcessGateway.open({ heartbeat_ms: 3_600_000 });
+    const process_id = await gateway.sleeper();
+    const at = `/processes/${process_id}`;
+    const before = timers();
+    const polls = Array.from({ length: 5 }, () => `${at}/output?wait_ms=60000`);
+    const paths = [
+      `${at}/events`,
+      ...polls,
+      `${at}?wait_ms=60000`,
+      `${at}/output?follow=true`,
+      `${at}/events`,
+      '/events?output=true',
+      '/healthz',
+    ];
+    const caller = await RawConnection.open(gateway.port);
+    for (const path of paths) caller.send(requestText(`GET ${path} HTTP/1.1`, [`Host: 127.0.0.1:${gateway.port}`]));
+    const { changes } = gateway.handler;
+    await until('all wait', () => gateway.waiting(process_id) === paths.length - 2 && changes.watchers === 1);
+    expect(await gateway.inFlight()).toBe(paths.length);
+    leave(caller);
+    await until('none is under way', async () => (await gateway.inFlight()) === 0, 2000);
+    await until('nobody waits', () => gateway.waiting(process_id) === 0 && changes.watchers === 0 && changes.waiters.size === 0, 2000);
+    await until('no timer runs', () => timers() <= before, 2000);
+  });
+
   test('B49 heartbeats: each stream has one timer, which goes with it', async () => {
     await using gateway = await InProcessGateway.open({ heartbeat_ms: 50 });
     const process_id = await gateway.sleeper();
