@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BACKENDS_AND_LAUNCHERS, useBackend } from '../support/backends.js';
 import { sessionMembers, until } from '../support/proc.js';
-import { followAll, readAll } from '../support/told.js';
+import { followAll, readAll, readUntil } from '../support/told.js';
 
 describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
   const backend = useBackend(name);
@@ -67,6 +67,17 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
     const ended = await backend.process.get(process_id);
     expect(ended).toMatchObject({ state: 'closed', next_seq: 5 });
     expect(Date.parse(ended.closed_at as string)).toBeGreaterThanOrEqual(Date.parse(ended.exited_at as string));
+  });
+
+  it('an exit answers a poll without a chunk, and what comes after it answers the next one', async () => {
+    const fifo = join(backend.dir, 'later');
+    execFileSync('mkfifo', [fifo]);
+    const { process_id } = await backend.sh(`cat '${fifo}' & exit 3`);
+    const reading = readUntil(backend.process, process_id, 'late');
+    expect(await readToExit(process_id)).toMatchObject({ chunks: [], exited: true, closed: false });
+    appendFileSync(fifo, 'late\n');
+    expect((await reading).text).toBe('late\n');
+    await readAll(backend.process, process_id);
   });
 
   it('a process is shown whole at each stage, with null for what is not known', async () => {

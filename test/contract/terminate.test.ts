@@ -72,6 +72,18 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
       await gone(pid);
     });
 
+    it('timeout_ms also ends what holds the output after the program has ended, which was not timed out', async () => {
+      const script = "trap '' HUP; (echo ready; exec sleep 310) & read x; exit 3";
+      const { process_id, pid } = await backend.sh(script, { tty, pipe_stdin: true, timeout_ms: 2_000 });
+      await readUntil(backend.process, process_id, 'ready');
+      await backend.process.write(process_id, Buffer.from('\n'));
+      expect(await backend.process.get(process_id, { wait_ms: 20_000 })).toMatchObject({ state: 'exited', exit_code: 3, closed_at: null });
+      expect(sessionMembers(pid)).toHaveLength(1);
+      await readAll(backend.process, process_id);
+      expect(await backend.process.get(process_id)).toMatchObject({ state: 'closed', exit_code: 3, signal: null, reason: 'exited' });
+      await gone(pid);
+    });
+
     it('a program that ends in time is not timed out', async () => {
       const { process_id } = await backend.sh('exit 6', { tty, timeout_ms: 60_000 });
       await readAll(backend.process, process_id);

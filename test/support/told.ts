@@ -75,9 +75,11 @@ export async function readUntil(processes: ExecProcess, process_id: string, mark
   for (let after_seq = query.after_seq ?? 0; ; ) {
     const answer = await processes.read(process_id, { wait_ms: WAIT_MS, ...query, after_seq });
     text += bytesOf(answer.chunks).toString('latin1');
+    // An answer without a chunk may tell of the exit, after which others still print.
+    const news = answer.next_seq - 1 > after_seq;
     after_seq = answer.next_seq - 1;
     if (text.includes(mark)) return { text, after_seq };
-    if (answer.closed || answer.chunks.length === 0) throw new Error(`No ${JSON.stringify(mark)} in ${JSON.stringify(text.slice(-500))}`);
+    if (answer.closed || !news) throw new Error(`No ${JSON.stringify(mark)} in ${JSON.stringify(text.slice(-500))}`);
   }
 }
 
