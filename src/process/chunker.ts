@@ -18,7 +18,7 @@ export class Chunker {
     this.#emit = emit;
   }
 
-  /** Takes the next bytes, which the chunker owns from here on. */
+  /** Takes the next bytes, which it does not keep. */
   push(bytes: Uint8Array): void {
     let rest = bytes;
     if (this.#held) {

@@ -22,7 +22,7 @@ export interface LogRead {
 export class EventLog {
   readonly retain_bytes: number;
   readonly waiters = new Waiters();
-  readonly #segments = new SegmentList();
+  readonly #segments: SegmentList;
   readonly #history = new ByteHistory();
   #evicted_seq = 0;
   #memo: { after_seq: number; next_seq: number; batch: ProcessEvent[] } | null = null;
@@ -35,6 +35,7 @@ export class EventLog {
   /** @param retain_bytes output to hold, in bytes; the newest chunk is held even when it is larger */
   constructor(retain_bytes: number) {
     this.retain_bytes = retain_bytes;
+    this.#segments = new SegmentList(retain_bytes);
   }
 
   /** The oldest event held; `next_seq` when none is. */
@@ -43,7 +44,7 @@ export class EventLog {
     return Math.min(...marks.filter((seq) => typeof seq === 'number'));
   }
 
-  /** Appends one chunk, which the log owns from here on. */
+  /** Appends a copy of one chunk. */
   append(stream: Stream, chunk: Uint8Array): void {
     this.#segments.append(this.next_seq++, stream, chunk);
     this.total_bytes += chunk.length;

@@ -35,7 +35,7 @@ const SMALL_REQUEST_BYTES = 4096;
 /** Told of what happens to a process. */
 export interface ProcessHooks {
   changed(change: 'started' | 'exited' | 'closed', process: HostedProcess): void;
-  output(process: HostedProcess, chunk: Uint8Array): void;
+  output(process: HostedProcess, bytes: number): void;
 }
 
 let started = 0;
@@ -48,7 +48,7 @@ export class HostedProcess {
   readonly created_at = new Date();
   /** Rises with every process: the order of age. */
   readonly index = ++started;
-  /** Told of each chunk, besides the hooks. */
+  /** Told of each chunk, besides the hooks; its bytes are good until it returns. */
   tap: ((stream: Stream, chunk: Uint8Array) => void) | null = null;
   readonly #hooks: ProcessHooks;
   readonly #spec: LaunchSpec;
@@ -233,7 +233,7 @@ export class HostedProcess {
   #append(stream: Stream, chunk: Uint8Array): void {
     this.log.append(stream, chunk);
     this.#pacer.appended();
-    this.#hooks.output(this, chunk);
+    this.#hooks.output(this, chunk.length);
     this.tap?.(stream, chunk);
   }
 

@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
+import type { Stream } from '../protocol/index.js';
 import type { Child, ChildEvents, Launch, LaunchSpec } from './child.js';
 import { launchError } from './launch-error.js';
 import { pipes } from './pipes.js';
+import { readWith } from './read-buffer.js';
 import { Terminal } from './terminal.js';
 
 /** What native/launch.c offers; see there. */
@@ -53,8 +55,9 @@ function launch(native: Native, spec: LaunchSpec, events: ChildEvents): Child {
   const [pid, first, second, third] = start();
   if (!tty) {
     const stdin = first < 0 ? null : new Socket({ fd: first, readable: false, writable: true });
-    const output = (fd: number) => new Socket({ fd, readable: true, writable: false });
-    return pipes(pid, { stdin, stdout: output(second), stderr: output(third) }, events);
+    const output = (fd: number, stream: Stream) =>
+      new Socket({ fd, readable: true, writable: false, ...readWith((bytes) => events.output(stream, bytes)) });
+    return pipes(pid, { stdin, stdout: output(second, 'stdout'), stderr: output(third, 'stderr') }, events);
   }
   const terminal = new Terminal({ pid, fd: first, keeper: second, resize: ({ cols, rows }) => native.resize(first, cols, rows) }, events);
   exited = (code, signal) => terminal.exited(code, signal);

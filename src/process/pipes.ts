@@ -14,7 +14,7 @@ export function pipes(pid: number, { stdin, stdout, stderr }: Ends, events: Chil
   const outputs = [stdout, stderr];
   let open = outputs.length;
   const listen = (output: Readable, stream: 'stdout' | 'stderr') => {
-    output.on('data', (bytes: Uint8Array) => events.output(stream, bytes));
+    output.on('data', (bytes: Uint8Array) => events.output(stream, bytes)); // never of a socket that tells by `readWith`
     output.on('error', () => output.destroy());
     output.once('close', () => {
       if (--open === 0) events.end();

@@ -139,8 +139,8 @@ export class ProcessHandler implements ProcessHooks {
     if (this.#known(process)) this.changes.append(() => ({ event: change, process: process.info() }));
   }
 
-  output(process: HostedProcess, chunk: Uint8Array): void {
-    this.#output_bytes_total += chunk.length;
+  output(process: HostedProcess, bytes: number): void {
+    this.#output_bytes_total += bytes;
     for (const tap of this.taps) tap(process);
   }
 

@@ -13,12 +13,13 @@ export class RunCapture {
     this.#max_bytes = max_bytes;
   }
 
+  /** Takes a copy of what it keeps. */
   take(stream: Stream, chunk: Uint8Array): void {
     const head = this.#heads[stream === 'stderr' ? 'stderr' : 'stdout'];
     const room = this.#max_bytes - head.size;
     if (chunk.length > room) this.truncated = true;
     if (room <= 0) return;
-    head.parts.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+    head.parts.push(Uint8Array.from(chunk.subarray(0, room)));
     head.size += Math.min(chunk.length, room);
   }
 

@@ -1,9 +1,7 @@
 import type { OutputEvent, Stream } from '../protocol/index.js';
 
-/** Chunks below this size, in bytes, are copied together; larger ones are kept as they came. */
-const COPY_BELOW = 8 * 1024;
 const SMALLEST_SLAB = 1024;
-const LARGEST_SLAB = 64 * 1024;
+const LARGEST_SLAB = 256 * 1024;
 
 const STREAMS: readonly Stream[] = ['stdout', 'stderr', 'pty'];
 
@@ -14,20 +12,29 @@ interface Segment {
   used: number;
   /** One number a chunk: its end in the buffer, times 4, plus its stream. */
   marks: number[];
+  /** Whether a reader was given a view of it. */
+  seen: boolean;
 }
 
 /**
- * The chunks held for a process, oldest first. Small chunks share buffers and cost 8 bytes each beside their own, so a
- * program that writes byte by byte is as cheap to keep as one that writes blocks. Bytes once written are never changed:
- * readers get views, not copies.
+ * The chunks held for a process, oldest first, copied together into large buffers: a chunk costs 8 bytes beside its own, so
+ * a program that writes byte by byte is as cheap to keep as one that writes blocks. Readers get views, and bytes that a
+ * reader was given are never changed; a buffer that nobody saw is filled again, so that unread output makes no garbage.
  */
 export class SegmentList {
+  readonly #largest: number;
   #segments: Segment[] = [];
   #head = 0;
   /** Chunks of the first segment that are gone already. */
   #skip = 0;
   #open = false;
+  #spare: Uint8Array | null = null;
   count = 0;
+
+  /** @param retain_bytes what will be held, in bytes: a quarter of it is the most that one buffer takes, or one chunk */
+  constructor(retain_bytes: number) {
+    this.#largest = Math.min(LARGEST_SLAB, Math.max(SMALLEST_SLAB, retain_bytes / 4));
+  }
 
   /** Seq of the oldest chunk, or null when there is none. */
   get first_seq(): number | null {
@@ -35,8 +42,12 @@ export class SegmentList {
     return first ? first.first_seq + this.#skip : null;
   }
 
+  /** Takes a copy of a chunk. */
   append(seq: number, stream: Stream, chunk: Uint8Array): void {
-    const segment = chunk.length >= COPY_BELOW ? this.#add(seq, chunk) : this.#slab(seq, chunk);
+    const last = this.#open ? (this.#segments.at(-1) as Segment) : null;
+    const fits = last !== null && last.buffer.length - last.used >= chunk.length;
+    const segment = fits ? last : this.#add(seq, this.#buffer(chunk.length, last?.buffer.length ?? 0));
+    segment.buffer.set(chunk, segment.used);
     segment.used += chunk.length;
     segment.marks.push(segment.used * 4 + STREAMS.indexOf(stream));
     this.count++;
@@ -53,7 +64,7 @@ export class SegmentList {
     const size = end(first, this.#skip) - end(first, this.#skip - 1);
     this.#skip++;
     this.count--;
-    if (this.#skip === first.marks.length) this.#dropFirst();
+    if (this.#skip === first.marks.length) this.#dropFirst(first);
     return size;
   }
 
@@ -74,7 +85,10 @@ export class SegmentList {
     let at = this.#find(seq + 1);
     for (let segment = this.#segments[at]; segment; segment = this.#segments[++at]) {
       const skip = at === this.#head ? this.#skip : 0;
-      for (let i = Math.max(skip, seq + 1 - segment.first_seq); i < segment.marks.length; i++) yield event(segment, i);
+      for (let i = Math.max(skip, seq + 1 - segment.first_seq); i < segment.marks.length; i++) {
+        segment.seen = true;
+        yield event(segment, i);
+      }
     }
   }
 
@@ -90,24 +104,25 @@ export class SegmentList {
     return low;
   }
 
-  #slab(seq: number, chunk: Uint8Array): Segment {
-    const last = this.#open ? (this.#segments.at(-1) as Segment) : null;
-    const fits = last !== null && last.buffer.length - last.used >= chunk.length;
-    const size = Math.min(LARGEST_SLAB, Math.max(SMALLEST_SLAB, chunk.length, (last?.buffer.length ?? 0) * 2));
-    const segment = fits ? last : this.#add(seq, Buffer.allocUnsafeSlow(Math.max(size, chunk.length)));
-    segment.buffer.set(chunk, segment.used);
+  /** Buffers grow with the output, so that little output costs little. */
+  #buffer(needed: number, last_size: number): Uint8Array {
+    const spare = this.#spare;
+    if (spare !== null && spare.length >= needed) {
+      this.#spare = null;
+      return spare;
+    }
+    return Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.#largest, Math.max(SMALLEST_SLAB, last_size * 2))));
+  }
+
+  #add(first_seq: number, buffer: Uint8Array): Segment {
+    const segment = { first_seq, buffer, used: 0, marks: [], seen: false };
+    this.#segments.push(segment);
     this.#open = true;
     return segment;
   }
 
-  #add(first_seq: number, buffer: Uint8Array): Segment {
-    const segment = { first_seq, buffer, used: 0, marks: [] };
-    this.#segments.push(segment);
-    this.#open = false;
-    return segment;
-  }
-
-  #dropFirst(): void {
+  #dropFirst(first: Segment): void {
+    if (!first.seen) this.#spare = first.buffer;
     this.#segments[this.#head++] = undefined as unknown as Segment;
     this.#skip = 0;
     if (this.#head === this.#segments.length) this.#open = false;
@@ -122,11 +137,10 @@ function end(segment: Segment, index: number): number {
 }
 
 function event(segment: Segment, index: number): OutputEvent {
-  const whole = segment.marks.length === 1 && segment.used === segment.buffer.length;
   return {
     event: 'output',
     seq: segment.first_seq + index,
     stream: STREAMS[(segment.marks[index] as number) & 3] as Stream,
-    chunk: whole ? segment.buffer : segment.buffer.subarray(end(segment, index - 1), end(segment, index)),
+    chunk: segment.buffer.subarray(end(segment, index - 1), end(segment, index)),
   };
 }

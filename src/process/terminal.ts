@@ -3,6 +3,7 @@ import { ReadStream } from 'node:tty';
 import type { TtySize } from '../protocol/index.js';
 import type { Child, ChildEvents } from './child.js';
 import { PtyWriter } from './pty-writer.js';
+import { readWith } from './read-buffer.js';
 
 const DRAIN_BYTES = 64 * 1024;
 
@@ -38,8 +39,8 @@ export class Terminal implements Child {
     this.#resize = resize;
     this.#events = events;
     this.#writer = new PtyWriter(fd);
-    this.#reader = new ReadStream(fd, { allowHalfOpen: true });
-    this.#reader.on('data', (bytes: Uint8Array) => events.output('pty', bytes));
+    this.#reader = new ReadStream(fd, { allowHalfOpen: true, ...readWith((bytes) => events.output('pty', bytes)) });
+    this.#reader.resume();
     this.#reader.on('error', () => this.destroy()); // EIO: nobody has the terminal open any more
     this.#reader.on('end', () => this.destroy());
   }

@@ -9,6 +9,7 @@ import { MAX_READ_BYTES } from '../protocol/limits.js';
 import { Encoding, type ReadOutput, Stream } from '../protocol/output.js';
 import { Strict } from '../protocol/schema.js';
 import { longPoll } from './caller-gone.js';
+import { joinBytes } from './join-bytes.js';
 import { readResultJson } from './output-json.js';
 import { AfterSeq, clampWait, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
 import { followRaw } from './raw-follow.js';
@@ -68,7 +69,7 @@ function sendRaw(reply: FastifyReply, type: string, output: ReadOutput): Fastify
   });
   if (output.exit_code !== null) reply.header('exec-exit-code', String(output.exit_code));
   if (output.gap !== null) reply.header('exec-gap', JSON.stringify(output.gap));
-  return reply.send(Buffer.concat(output.chunks.map(({ chunk }) => chunk)));
+  return reply.send(joinBytes(output.chunks.map(({ chunk }) => chunk)));
 }
 
 function contentType(type: (typeof RAW_TYPES)[number]): string {

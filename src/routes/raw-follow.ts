@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ProcessEvent, Subscription } from '../protocol/index.js';
+import { joinBytes } from './join-bytes.js';
 import { type LiveForm, liveReply } from './live-reply.js';
-
-const NOTHING = new Uint8Array(0);
 
 /** Streams output as raw bytes until it is closed. A hole in it breaks the transfer off: raw bytes cannot tell of one. */
 export function followRaw(
@@ -26,7 +25,7 @@ function rawForm(subscription: Subscription<ProcessEvent>, content_type: string)
         else if (event.event === 'closed') closed = true;
         else if (event.event === 'gap' && event.to_seq !== gap?.to_seq) return null;
       }
-      return bytes.length > 1 ? Buffer.concat(bytes) : (bytes[0] ?? NOTHING);
+      return joinBytes(bytes);
     },
     complete: () => closed,
   };

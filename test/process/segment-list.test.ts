@@ -26,7 +26,7 @@ describe('the segment list', () => {
   test('equals a plain array under any appends, evictions and jumps', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-        const list = new SegmentList();
+        const list = new SegmentList(1024 * 1024);
         const model: OutputEvent[] = [];
         let seq = 1;
         for (const next of steps) {
@@ -51,7 +51,7 @@ describe('the segment list', () => {
   });
 
   test('what a reader was given never changes afterwards', () => {
-    const list = new SegmentList();
+    const list = new SegmentList(1024 * 1024);
     const views: Uint8Array[] = [];
     for (let seq = 1; seq <= 3000; seq++) {
       list.append(seq, 'stdout', content(seq, 1 + (seq % 50)));
@@ -65,7 +65,7 @@ describe('the segment list', () => {
   });
 
   test('a million single bytes cost some bytes each, not objects', () => {
-    const list = new SegmentList();
+    const list = new SegmentList(1024 * 1024);
     const before = usedBytes();
     for (let seq = 1; seq <= 1_000_000; seq++) list.append(seq, 'pty', Uint8Array.of(seq & 0xff));
     expect(usedBytes() - before).toBeLessThan(24 * 1024 * 1024);
