@@ -5,10 +5,14 @@ export function banner(url: string, socket: string | null, token: Token | null):
   const via = socket === null ? '' : ` --unix-socket ${shellWord(socket)}`;
   const auth = token === null ? '' : ` -H "Authorization: Bearer ${token.in_shell}"`;
   const curl = (rest: string) => `  curl -sS${via}${auth} ${rest}`;
-  const at = (path: string) => shellWord(url + path);
+  const near = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  const at = (path: string) => shellWord(near + path);
   const json = `-H 'Content-Type: application/json'`;
   return [
     `exec-gateway listens on ${socket === null ? url : `unix:${socket}`}`,
+    ...(near === url
+      ? []
+      : [`(every address of this machine; from another one write its address in place of ${new URL(near).hostname} below)`]),
     '',
     '# run a command and wait for it',
     curl(`${json} -d '{"argv":["uname","-a"]}' ${at('/run')}`),

@@ -1,5 +1,5 @@
 import { chmodSync, statSync, unlinkSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import type { buildApp } from '../app.js';
 import type { Listen } from '../config.js';
 import { SettingError } from './token.js';
@@ -18,14 +18,14 @@ const BACKLOG = 4096;
 
 /**
  * Listens; a stale socket file is removed, a live one is not.
- * @returns the base URL for clients
+ * @returns the base URL, as it was asked for
  * @throws {SettingError} when the address cannot be had
  */
 export async function listen(app: App, at: Listen): Promise<string> {
   try {
     if (at.kind === 'unix') return await listenUnix(app, at.path);
-    const address = await app.listen({ host: at.host, port: at.port, backlog: BACKLOG });
-    return address.replace('0.0.0.0', '127.0.0.1').replace('[::]', '[::1]');
+    await app.listen({ host: at.host, port: at.port, backlog: BACKLOG });
+    return `http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${(app.server.address() as AddressInfo).port}`;
   } catch (error) {
     if (error instanceof SettingError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isLoopback } from '../protocol/loopback.js';
 import type { ServeOptions } from './serve-options.js';
 
 /** Shortest token that is taken, in characters: below that guessing is in reach. */
@@ -78,5 +79,5 @@ function usable(token: string, from: string): string {
 
 /** Whether only this machine reaches the address. */
 function local({ listen }: Pick<ServeOptions, 'listen'>): boolean {
-  return listen.kind === 'unix' || listen.host === 'localhost' || listen.host === '::1' || /^127(\.\d{1,3}){3}$/.test(listen.host);
+  return listen.kind === 'unix' || isLoopback(listen.host);
 }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { GatewayError } from '../protocol/error.js';
+import { isLoopback } from '../protocol/loopback.js';
 import type { GatewayApp } from './gateway-app.js';
 import { headerCount } from './raw-headers.js';
 
@@ -36,11 +37,6 @@ function hostMatcher(listen: string, { port, allow_hosts }: Omit<HostRule, 'host
     if (!loopback) return name === 'localhost' || isIP(unbracketed(name)) !== 0;
     return isLoopback(name) && Number(parts[2] ?? 80) === port();
   };
-}
-
-function isLoopback(name: string): boolean {
-  const address = unbracketed(name);
-  return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 }
 
 function unbracketed(name: string): string {

@@ -80,6 +80,14 @@ describe('the lines that serve prints work as they are', () => {
   });
 });
 
+test('a gateway on every address says so, and how it is reached', async () => {
+  const server = await start({ token: TOKEN, flags: ['--listen', '0.0.0.0:0'] });
+  const [run] = await pasteLines(server);
+  const { port } = new URL(server.url);
+  expect(server.output.stdout).toMatch(new RegExp(`^exec-gateway listens on http://0.0.0.0:${port}\n.*every address.* 127.0.0.1 below`));
+  expect(run).toContain(`http://127.0.0.1:${port}/run`);
+});
+
 describe('the token', () => {
   test('that is made is another each time, and not short', async () => {
     const made = await Promise.all([1, 2].map(async () => /Bearer (\S+)"/.exec((await pasteLines(await start({ token: null })))[0])?.[1]));

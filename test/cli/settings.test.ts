@@ -65,6 +65,7 @@ const BAD: Bad[] = [
   ['every address without a token', ['--listen', '0.0.0.0:0'], {}, /--token-file, or set EXEC_GATEWAY_TOKEN/],
   ['every IPv6 address without a token', ['--listen', '[::]:0'], {}, /needs a token/],
   ['a name without a token', ['--listen', 'gate.example:0'], {}, /needs a token/],
+  ['no auth on what only looks like loopback', ['--no-auth', '--listen', '127.999.1.1:0'], {}, /only for loopback/],
   ['no auth on every address', ['--no-auth', '--listen', '0.0.0.0:0'], {}, /only for loopback/],
   ['no auth and a token', ['--no-auth', '--token-file', 'DIR/token'], {}, /contradict/],
   ['a token file that is not there', ['--token-file', 'DIR/none'], {}, /--token-file: ENOENT/],

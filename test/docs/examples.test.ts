@@ -24,7 +24,7 @@ interface Ended {
 
 function example(argv: string[]): Promise<Ended> {
   const { url, token } = gateway.server;
-  const env = { ...process.env, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string, URL: url, TOKEN: token as string };
+  const env = { ...process.env, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string };
   return new Promise((resolve) => {
     execFile(argv[0] as string, argv.slice(1), { env, cwd: EXAMPLES }, (error, stdout) =>
       resolve({ code: error ? Number(error.code) : 0, stdout }),

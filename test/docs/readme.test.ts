@@ -37,9 +37,11 @@ const gateway = useGateway();
 test('the curl lines of the README do what it shows, one after another', async () => {
   const shown = commands(README);
   expect(shown.length).toBeGreaterThan(10);
-  const env = { ...process.env, URL: gateway.server.url, AUTH: gateway.authorization, JSON: 'Content-Type: application/json' };
+  const { url, token } = gateway.server;
+  const env = { ...process.env, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string };
+  const setup = README.split('\n').find((line) => line.startsWith('AUTH='));
   for (const { line, output } of shown) {
-    const { stdout } = await run('sh', ['-c', line], { env });
+    const { stdout } = await run('sh', ['-c', `${setup}\n${line}`], { env });
     expect(stdout.trimEnd(), line).toMatch(pattern(output));
   }
 });
