@@ -99,16 +99,17 @@ function address(child: ChildProcess, output: { stdout: string; stderr: string }
     };
     const overdue = setTimeout(() => fail(`was not ready within ${PATIENCE_MS} ms`), PATIENCE_MS);
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
-    child.once('close', (code) => {
+    const early = (code: number | null) => {
       clearTimeout(overdue);
       fail(`ended with exit code ${code} before it was ready`);
-    });
+    };
+    child.once('close', early);
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output.stdout += text;
       const url = /^exec-gateway listens on (\S+)\n/.exec(output.stdout)?.[1];
       if (url === undefined) return;
       clearTimeout(overdue);
-      child.removeAllListeners('close');
+      child.off('close', early);
       resolve(url);
     });
   });
