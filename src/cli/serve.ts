@@ -1,5 +1,6 @@
 import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
+import { standardStream } from '../standard-stream.js';
 import { banner } from './banner.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
@@ -40,11 +41,13 @@ export async function serve(options: ServeOptions): Promise<void> {
     environment.process,
     shutdown.probes,
   );
-  const end = () => {
-    if (shutdown.begun) void environment.close(0);
-    else void shutdown.run(app, options.shutdownGraceMs).then(() => process.exit(0));
+  const told = standardStream(1);
+  const end = (signal: NodeJS.Signals) => {
+    if (shutdown.begun) return void environment.close(0);
+    told.write(`exec-gateway ends on ${signal}, and ends its processes first; a second signal ends them at once\n`);
+    void shutdown.run(app, options.shutdownGraceMs).then(() => process.exit(0));
   };
   process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', end);
   const url = await listen(app, at);
-  process.stdout.write(banner(url, at.kind === 'unix' ? at.path : null, token));
+  told.write(banner(url, at.kind === 'unix' ? at.path : null, token));
 }

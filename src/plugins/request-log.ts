@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { type Logger, pino } from 'pino';
 import type { GatewayApp } from './gateway-app.js';
 
 /** Requests counted by route, method and status, and those under way. */
@@ -7,25 +6,6 @@ export interface RequestCounts {
   in_flight: number;
   /** Keyed by `method route status`. */
   finished: Map<string, number>;
-}
-
-/** Log lines that wait for a slow reader of standard error, in bytes; beyond it they are dropped: nobody waits for a log. */
-const MAX_WAITING_BYTES = 1024 * 1024;
-
-/** Lines are written together, so many bytes or so many milliseconds at a time: one by one they would cost as much as a request. */
-const MIN_WRITE_BYTES = 4096;
-const MAX_DELAY_MS = 100;
-
-/** A log to standard error: standard output is for what people asked to see. Waiting lines are written at exit too. */
-export function createLogger(level: string): Logger {
-  const destination = pino.destination({
-    dest: 2,
-    sync: false,
-    maxLength: MAX_WAITING_BYTES,
-    minLength: MIN_WRITE_BYTES,
-    periodicFlush: MAX_DELAY_MS,
-  });
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 
 /** Logs one line a request when its reply is over, also when the caller left; counts it. Never a query, header or body. */

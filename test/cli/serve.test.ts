@@ -88,6 +88,14 @@ test('a gateway on every address says so, and how it is reached', async () => {
   expect(run).toContain(`http://127.0.0.1:${port}/run`);
 });
 
+test.each(['SIGINT', 'SIGTERM'] as const)('%s is answered by a line', async (signal) => {
+  const server = await GatewayServer.start({});
+  await pasteLines(server);
+  const { length } = server.output.stdout;
+  await server.stop(signal);
+  expect(server.output.stdout.slice(length)).toMatch(new RegExp(`^exec-gateway ends on ${signal}, .*\\n$`));
+});
+
 describe('the token', () => {
   test('that is made is another each time, and not short', async () => {
     const made = await Promise.all([1, 2].map(async () => /Bearer (\S+)"/.exec((await pasteLines(await start({ token: null })))[0])?.[1]));
