@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { sessionGroups } from './session-groups.js';
 import type { SignalName } from './signals.js';
 
@@ -56,6 +57,11 @@ export class ProcessGroup {
     return !this.#reaped && this.#kill(name, this.#pid);
   }
 
+  /** Whether the leader, still there, ignores a signal (Linux; elsewhere it is not known and counts as no). */
+  leaderIgnores(name: SignalName): boolean {
+    return !this.#reaped && ignores(this.#pid, constants.signals[name]);
+  }
+
   /** Signals the foreground group of the leader's terminal; false when there is none. */
   signalForeground(name: SignalName): boolean {
     const group = this.#reaped ? null : foregroundGroup(this.#pid);
@@ -90,6 +96,16 @@ export class ProcessGroup {
       // EPERM: it is there, but not ours any more (a set-user-id program).
       return (error as NodeJS.ErrnoException).code === 'EPERM';
     }
+  }
+}
+
+/** The mask SigIgn of /proc/PID/status (proc(5)), in which signal n is bit n - 1. */
+function ignores(pid: number, signal: number): boolean {
+  try {
+    const mask = /^SigIgn:\s*([0-9a-f]+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
+    return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+  } catch {
+    return false;
   }
 }
 

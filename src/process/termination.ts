@@ -23,8 +23,8 @@ export interface Terminable {
 }
 
 /**
- * Ends a process group, on a terminal all groups of its session: SIGTERM, then SIGKILL when the grace is over, as long
- * as there is a member. A descendant in a session of its own is not reached: it runs on, but its hold on the output is cut off.
+ * Ends a process group, on a terminal all groups of its session: SIGTERM (and SIGHUP for a leader that ignores it on a terminal), then
+ * SIGKILL when the grace is over, as long as there is a member. A descendant in a session of its own is not reached: it runs on, but its hold on the output is cut off.
  */
 export class Termination {
   readonly #target: Terminable;
@@ -42,10 +42,17 @@ export class Termination {
     this.#deadline = Math.min(this.#deadline, performance.now() + grace_ms);
     if (first && grace_ms > 0) {
       this.#signal('SIGTERM');
+      this.#hangUp();
       this.#signal('SIGCONT'); // a stopped program cannot act on SIGTERM
     }
     if (this.#timer) clearTimeout(this.#timer);
     this.#look();
+  }
+
+  /** An interactive shell ignores SIGTERM, and ends as when its terminal closes; a program that handles SIGTERM is left to it. */
+  #hangUp(): void {
+    const { group, whole_session } = this.#target;
+    if (whole_session && group.leaderIgnores('SIGTERM')) group.signalLeader('SIGHUP');
   }
 
   #signal(name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): void {

@@ -10,8 +10,10 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
   const backend = useBackend(name);
 
   describe.each([false, true])('tty %s', (tty) => {
+    const DEAF = tty ? "trap '' TERM HUP" : "trap '' TERM";
+
     it('B11 no worker is left, though the wrapper ignores SIGTERM', async () => {
-      const { process_id, pid } = await backend.sh("trap '' TERM; sleep 301 & sleep 302 & echo ready; wait", { tty });
+      const { process_id, pid } = await backend.sh(`${DEAF}; sleep 301 & sleep 302 & echo ready; wait`, { tty });
       await readUntil(backend.process, process_id, 'ready');
       expect(sessionMembers(pid).length).toBeGreaterThanOrEqual(1);
       const begun = performance.now();
@@ -50,7 +52,7 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
     });
 
     it('asked again with a shorter grace it hurries up', async () => {
-      const { process_id } = await backend.sh("trap '' TERM; echo ready; while :; do sleep 0.02; done", { tty });
+      const { process_id } = await backend.sh(`${DEAF}; echo ready; while :; do sleep 0.02; done`, { tty });
       await readUntil(backend.process, process_id, 'ready');
       await backend.process.terminate(process_id, { grace_ms: 600_000 });
       expect(await backend.process.get(process_id)).toMatchObject({ state: 'running', reason: null });
@@ -122,6 +124,46 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
       expect((await backend.process.list()).processes).toEqual([]);
       await until('the process is gone', () => !isRunning(pid as number));
     });
+  });
+
+  it('an interactive shell ends as when its terminal closes, long before the grace, with its jobs', async () => {
+    const { process_id, pid } = await backend.start(['bash', '--norc', '-i'], { tty: true, env: { PS1: '$ ', HISTFILE: '' } });
+    await readUntil(backend.process, process_id, '$ ');
+    await backend.process.write(process_id, Buffer.from('sleep 311 & sleep 312 & echo rea""dy\n'));
+    await readUntil(backend.process, process_id, 'ready');
+    const begun = performance.now();
+    await backend.process.terminate(process_id, { grace_ms: 30_000, wait_ms: 20_000 });
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(await backend.process.get(process_id)).toMatchObject({
+      state: 'closed',
+      exit_code: 129,
+      signal: 'SIGHUP',
+      reason: 'terminated',
+    });
+    await gone(pid);
+  });
+
+  it('a stopped shell too', async () => {
+    const { process_id, pid } = await backend.start(['bash', '--norc', '-i'], { tty: true, env: { PS1: '$ ', HISTFILE: '' } });
+    await readUntil(backend.process, process_id, '$ ');
+    await backend.process.signal(process_id, { signal: 'STOP', scope: 'leader' });
+    await backend.process.terminate(process_id, { grace_ms: 30_000, wait_ms: 10_000 });
+    expect(await backend.process.get(process_id)).toMatchObject({ state: 'closed', signal: 'SIGHUP', reason: 'terminated' });
+    await gone(pid);
+  });
+
+  it('on a terminal a program that heeds SIGTERM alone ends in its own way, and one under nohup that ignores it by SIGKILL', async () => {
+    const own = await backend.sh("trap 'sleep 0.3; exit 3' TERM; echo ready; while :; do sleep 0.02; done", { tty: true });
+    const deaf = await backend.sh("trap '' TERM; exec nohup sh -c 'echo ready >/dev/tty; while :; do sleep 0.1; done' >/dev/null", {
+      tty: true,
+    });
+    for (const { process_id } of [own, deaf]) await readUntil(backend.process, process_id, 'ready');
+    await backend.process.terminate(own.process_id, { grace_ms: 20_000, wait_ms: 20_000 });
+    expect(await backend.process.get(own.process_id)).toMatchObject({ exit_code: 3, signal: null, reason: 'terminated' });
+    const begun = performance.now();
+    await backend.process.terminate(deaf.process_id, { grace_ms: 500, wait_ms: 20_000 });
+    expect(performance.now() - begun).toBeGreaterThan(490);
+    expect(await backend.process.get(deaf.process_id)).toMatchObject({ exit_code: 137, signal: 'SIGKILL', reason: 'terminated' });
   });
 
   it('a terminal ends with all jobs of its shell', async () => {
