@@ -1,4 +1,4 @@
-import { chmodSync, statSync, unlinkSync } from 'node:fs';
+import { statSync, unlinkSync } from 'node:fs';
 import { type AddressInfo, connect } from 'node:net';
 import type { buildApp } from '../app.js';
 import type { Listen } from '../config.js';
@@ -45,8 +45,13 @@ async function listenUnix(app: App, path: string): Promise<string> {
     throw new SettingError(`unix:${path} is too long: the path of a socket has at most ${LONGEST_SOCKET_PATH} bytes.`);
   }
   if (statSync(path, { throwIfNoEntry: false })?.isSocket() && !(await answers(path))) unlinkSync(path);
-  await app.listen({ path, backlog: BACKLOG });
-  chmodSync(path, 0o600);
+  await app.ready();
+  const umask = process.umask(0o177); // nobody else may connect, not even before a chmod
+  try {
+    await app.listen({ path, backlog: BACKLOG });
+  } finally {
+    process.umask(umask);
+  }
   return 'http://localhost';
 }
 

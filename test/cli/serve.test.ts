@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -133,6 +133,27 @@ describe('where it listens', () => {
     open.pop();
     await server.stop();
     expect(existsSync(socket())).toBe(false);
+  });
+
+  test('a unix socket is made with its mode, not given it later', async () => {
+    const own = join(dir, 'private');
+    mkdirSync(own);
+    const changes: string[] = [];
+    const watcher = watch(own, (change) => changes.push(change));
+    await start({ token: null, flags: ['--no-auth', '--listen', `unix:${join(own, 'socket')}`] });
+    writeFileSync(join(own, 'last'), ''); // by now all that was done to the socket is told
+    await until('it is told', () => changes.filter((change) => change === 'rename').length >= 2);
+    watcher.close();
+    expect(statSync(join(own, 'socket')).mode & 0o777).toBe(0o600);
+    expect(changes.slice(0, 2)).toEqual(['rename', 'rename']);
+  });
+
+  test('children of a gateway on a unix socket get the umask it was started with', async () => {
+    await start({ token: null, flags: ['--no-auth', '--listen', `unix:${socket()}`], prefix: ['sh', '-c', 'umask 027; exec "$@"', 'sh'] });
+    const run = await paste(
+      `curl -sS --unix-socket ${socket()} -H 'Content-Type: application/json' -d '{"argv":["sh","-c","umask"]}' http://any.name/run`,
+    );
+    expect(JSON.parse(run.stdout)).toMatchObject({ stdout: '0027\n' });
   });
 
   test('a stale socket is taken over, a live one is not', async () => {
