@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs';
 import type { OnReadOpts } from 'node:net';
 
 /** One read of a pipe, in bytes. */
@@ -13,4 +14,26 @@ export function readWith(tell: (bytes: Uint8Array) => void): { onread: OnReadOpt
     return true;
   };
   return { onread: { buffer, callback } };
+}
+
+/** Most that is read at once outside the event loop, in bytes: more than a terminal can hold (68 KiB, Linux). What is beyond was written meanwhile. */
+const READ_NOW_BYTES = 256 * 1024;
+
+/** Tells what a non-blocking descriptor holds at this moment, and no more than 256 KiB and one read. The bytes are good until `tell` returns. */
+export function readNow(fd: number, tell: (bytes: Uint8Array) => void): void {
+  for (let left = READ_NOW_BYTES; left > 0; ) {
+    const length = readLength(fd);
+    if (length === 0) return;
+    tell(buffer.subarray(0, length));
+    left -= length;
+  }
+}
+
+/** 0 when there is nothing, or the other side is gone. */
+function readLength(fd: number): number {
+  try {
+    return readSync(fd, buffer);
+  } catch {
+    return 0;
+  }
 }

@@ -1,11 +1,9 @@
-import { closeSync, readSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import type { TtySize } from '../protocol/index.js';
 import type { Child, ChildEvents } from './child.js';
 import { PtyWriter } from './pty-writer.js';
-import { readWith } from './read-buffer.js';
-
-const DRAIN_BYTES = 64 * 1024;
+import { readNow, readWith } from './read-buffer.js';
 
 /** What opening a terminal for a program gave. */
 export interface OpenTerminal {
@@ -86,22 +84,11 @@ export class Terminal implements Child {
 
   /** Tells what the terminal holds at this moment. */
   #drain(): void {
-    for (let bytes = readNow(this.#fd); bytes !== null; bytes = readNow(this.#fd)) this.#events.output('pty', bytes);
+    readNow(this.#fd, (bytes) => this.#events.output('pty', bytes));
   }
 
   #releaseKeeper(): void {
     if (this.#keeper >= 0) closeSync(this.#keeper);
     this.#keeper = -1;
-  }
-}
-
-/** Null when there is nothing, or the other side is gone. */
-function readNow(fd: number): Uint8Array | null {
-  const bytes = Buffer.allocUnsafe(DRAIN_BYTES);
-  try {
-    const length = readSync(fd, bytes);
-    return length > 0 ? Uint8Array.from(bytes.subarray(0, length)) : null;
-  } catch {
-    return null;
   }
 }
