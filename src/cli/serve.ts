@@ -2,6 +2,7 @@ import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
 import { standardStream } from '../standard-stream.js';
 import { banner } from './banner.js';
+import { optimizeEarly } from './early-optimization.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { Shutdown } from './shutdown.js';
@@ -13,6 +14,7 @@ import { VERSION } from './version.js';
  * @throws {SettingError} for a setting that cannot be used
  */
 export async function serve(options: ServeOptions): Promise<void> {
+  optimizeEarly();
   const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
   const { listen: at } = options;
   const environment = Environment.create({
