@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '../protocol/error.js';
 import type { GatewayApp } from './gateway-app.js';
+import { checkJsonBounds } from './json-bounds.js';
 
 const JSON_TYPE = 'application/json';
 const OCTETS = 'application/octet-stream';
@@ -13,6 +15,7 @@ export function addJsonParser(app: GatewayApp): void {
       return done(unsupported(request.headers['content-type'], [JSON_TYPE]));
     }
     if (bytes.length === 0) return done(null, undefined);
+    checkJsonBounds(bytes);
     const text = decode(bytes);
     if (text === null) return done(new GatewayError('invalid_json', 'The body is not UTF-8: send JSON encoded as UTF-8.'));
     void parseJson(request, text, done);
@@ -31,9 +34,5 @@ export function unsupported(given: string | undefined, allowed: string[]): Gatew
 }
 
 function decode(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }

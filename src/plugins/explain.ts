@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors';
 import { GatewayError } from '../protocol/error.js';
+import { quoted } from '../protocol/quoted.js';
 
 /** Characters of a refused value that are shown. */
 const SHOWN = 60;
@@ -92,6 +93,6 @@ function unit(field: string): string {
 function shown(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  if (typeof value === 'string') return quoted(value, SHOWN);
+  return JSON.stringify(value) ?? 'nothing';
 }

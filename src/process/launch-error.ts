@@ -1,4 +1,5 @@
 import { type ErrorCode, GatewayError } from '../protocol/index.js';
+import { quoted } from '../protocol/quoted.js';
 import type { LaunchSpec } from './child.js';
 import { cwdError } from './resolve-command.js';
 
@@ -37,6 +38,6 @@ export function launchError(error: unknown, { path, cwd }: LaunchSpec): GatewayE
   if (stage === 'cwd') return cwdError(cwd, error);
   const code = (stage === undefined || stage === 'exec' ? CODES[errno] : undefined) ?? 'resource_exhausted';
   const what = ADVICE[code] ?? 'see argv[0]';
-  const detail = `${JSON.stringify(path)} could not be started (${errno || 'no terminal or process could be had'}): ${what}.`;
+  const detail = `${quoted(path)} could not be started (${errno || 'no terminal or process could be had'}): ${what}.`;
   return new GatewayError(code, detail, {}, { cause: error });
 }

@@ -22,6 +22,7 @@ import {
   type WatchQuery,
   type WriteOptions,
 } from '../protocol/index.js';
+import { quoted } from '../protocol/quoted.js';
 import type { LogRead } from './event-log.js';
 import type { HostedProcess } from './hosted-process.js';
 import { labelMatch } from './labels.js';
@@ -139,7 +140,7 @@ export class LocalExecProcess implements ExecProcess {
 
 function readCursor(cursor: string): number {
   if (/^[1-9][0-9]{0,15}$/.test(cursor)) return Number(cursor);
-  throw new GatewayError('invalid_cursor', `cursor ${JSON.stringify(cursor)} is not one that a list gave: leave it out to start over.`, {
+  throw new GatewayError('invalid_cursor', `cursor ${quoted(cursor)} is not one that a list gave: leave it out to start over.`, {
     field: 'cursor',
   });
 }

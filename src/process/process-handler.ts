@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_RETAIN_BYTES, GatewayError, type ProcessStats, type StartRequest } from '../protocol/index.js';
+import { quoted } from '../protocol/quoted.js';
 import { ChangeLog } from './change-log.js';
 import type { LaunchSpec } from './child.js';
 import { childEnv } from './child-env.js';
 import { checkDescriptors } from './descriptor-budget.js';
+import { allServed } from './fair-turn.js';
 import { HostedProcess, type ProcessHooks } from './hosted-process.js';
 import { resolveCommand, resolveCwd } from './resolve-command.js';
 import { Retention, type RetentionLimits } from './retention.js';
@@ -69,7 +71,7 @@ export class ProcessHandler implements ProcessHooks {
   get(process_id: string): HostedProcess {
     const found = this.#processes.get(process_id);
     if (found) return found;
-    const detail = `There is no process ${JSON.stringify(process_id)}: it was never started, or it was forgotten after its retention.`;
+    const detail = `There is no process ${quoted(process_id)}: it was never started, or it was forgotten after its retention.`;
     throw new GatewayError('process_not_found', detail, { process_id });
   }
 
@@ -112,7 +114,7 @@ export class ProcessHandler implements ProcessHooks {
     };
   }
 
-  /** Refuses new starts, wakes whoever waits, ends every process; resolves when all are closed. */
+  /** Refuses new starts, wakes whoever waits, ends every process; resolves when all are closed and their followers know. */
   async shutdown(grace_ms: number): Promise<void> {
     this.#stopping = true;
     await Promise.allSettled(this.#launching.values());
@@ -121,6 +123,7 @@ export class ProcessHandler implements ProcessHooks {
     for (const process of open) process.terminate(grace_ms, 'shutdown');
     for (const process of this.#processes.values()) if (!this.#open.has(process)) process.terminate(0, 'shutdown'); // what it left behind
     await Promise.all(open.map(closed));
+    await allServed();
     this.#retention.close();
   }
 
@@ -212,7 +215,7 @@ export class ProcessHandler implements ProcessHooks {
 }
 
 function exists(process_id: string, why: string): GatewayError {
-  return new GatewayError('process_exists', `The id ${JSON.stringify(process_id)} ${why}: choose another, or leave process_id out.`, {
+  return new GatewayError('process_exists', `The id ${quoted(process_id)} ${why}: choose another, or leave process_id out.`, {
     process_id,
   });
 }

@@ -4,9 +4,19 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { type ErrorCode, GatewayError } from '../protocol/index.js';
+import { quoted } from '../protocol/quoted.js';
 
 /** What execvp(3) searches when the environment has no PATH. */
 const DEFAULT_PATH = '/bin:/usr/bin';
+
+/** Directories of PATH that are looked into: each costs a system call. */
+const MAX_PATH_ENTRIES = 1_024;
+
+/** Longest name of a file, in bytes (NAME_MAX, Linux). */
+const MAX_NAME_BYTES = 255;
+
+/** Characters of a PATH that a message shows. */
+const SHOWN_PATH = 500;
 
 /** What the kernel reads of a script's first line (BINPRM_BUF_SIZE, Linux). */
 const FIRST_LINE_BYTES = 256;
@@ -25,7 +35,7 @@ export function resolveCwd(cwd: string | undefined): string {
   } catch (error) {
     throw cwdError(path, error);
   }
-  throw new GatewayError('cwd_not_a_directory', `cwd ${JSON.stringify(path)} is not a directory.`, { field: 'cwd' });
+  throw new GatewayError('cwd_not_a_directory', `cwd ${quoted(path)} is not a directory.`, { field: 'cwd' });
 }
 
 const CWD_REFUSALS: Record<string, [ErrorCode, why: string]> = {
@@ -39,7 +49,7 @@ const CWD_REFUSALS: Record<string, [ErrorCode, why: string]> = {
 /** Turns the system's refusal to enter the directory `path` into the error that a caller can act on. */
 export function cwdError(path: string, cause: unknown): GatewayError {
   const [code, why] = CWD_REFUSALS[(cause as NodeJS.ErrnoException).code ?? ''] ?? (['cwd_not_found', 'does not exist'] as const);
-  return new GatewayError(code, `cwd ${JSON.stringify(path)} ${why}.`, { field: 'cwd' }, { cause });
+  return new GatewayError(code, `cwd ${quoted(path)} ${why}.`, { field: 'cwd' }, { cause });
 }
 
 /**
@@ -53,19 +63,26 @@ export function resolveCommand(command: string, cwd: string, search_path: string
     if (found === 'yes') return resolve(cwd, command);
     throw refusal(found, command, 'it');
   }
+  const entries = (search_path ?? DEFAULT_PATH).split(':', MAX_PATH_ENTRIES);
   let denied = false;
-  for (const directory of (search_path ?? DEFAULT_PATH).split(':')) {
+  for (const directory of Buffer.byteLength(command) > MAX_NAME_BYTES ? [] : entries) {
     const path = resolve(cwd, directory, command);
     const found = executable(path);
     if (found === 'yes') return path;
     denied ||= found === 'denied';
   }
-  throw refusal(denied ? 'denied' : 'missing', command, `a file of that name in PATH (${search_path ?? DEFAULT_PATH})`);
+  throw refusal(denied ? 'denied' : 'missing', command, `a file of that name in PATH (${shownPath(search_path ?? DEFAULT_PATH)})`);
+}
+
+function shownPath(path: string): string {
+  return path.length > SHOWN_PATH ? `${path.slice(0, SHOWN_PATH)}…, of which the first ${MAX_PATH_ENTRIES} directories count` : path;
 }
 
 function executable(path: string): 'yes' | 'denied' | 'missing' {
   try {
-    if (!statSync(path).isFile()) return 'denied';
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) return 'missing';
+    if (!found.isFile()) return 'denied';
     accessSync(path, constants.X_OK);
     return 'yes';
   } catch (error) {
@@ -75,7 +92,7 @@ function executable(path: string): 'yes' | 'denied' | 'missing' {
 }
 
 function refusal(found: 'denied' | 'missing', command: string, where: string): GatewayError {
-  const name = JSON.stringify(command);
+  const name = quoted(command);
   return found === 'denied'
     ? new GatewayError('permission_denied', `argv[0] ${name} may not be executed: it is no file, or lacks the x permission.`, {
         field: 'argv[0]',
@@ -95,7 +112,7 @@ export function checkInterpreter(path: string, cwd: string): void {
   const found = executable(isAbsolute(interpreter) ? interpreter : resolve(cwd, interpreter));
   if (found === 'yes') return;
   const code = found === 'denied' ? 'permission_denied' : 'command_not_found';
-  throw new GatewayError(code, `argv[0] ${JSON.stringify(path)} is a script for ${interpreter}, which cannot be executed.`, {
+  throw new GatewayError(code, `argv[0] ${quoted(path)} is a script for ${interpreter}, which cannot be executed.`, {
     field: 'argv[0]',
   });
 }

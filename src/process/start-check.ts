@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { GatewayError, type StartRequest } from '../protocol/index.js';
+import { quoted } from '../protocol/quoted.js';
 import type { Env } from './child-env.js';
 
 /** One argument or variable may be this long, in bytes with its end mark: 32 pages (execve(2), Linux). */
@@ -18,7 +19,7 @@ const RESERVED_BYTES = 8 * 1024;
  */
 export function checkText(request: StartRequest): void {
   request.argv.forEach((arg, i) => {
-    checkString(arg, `argv[${i}]`);
+    if (!isPassable(arg)) checkString(arg, `argv[${i}]`);
   });
   if (request.argv[0] === '') throw new GatewayError('invalid_argument', 'argv[0] is empty: name a program.', { field: 'argv[0]' });
   if (request.cwd !== undefined) checkString(request.cwd, 'cwd');
@@ -30,15 +31,20 @@ export function checkText(request: StartRequest): void {
 
 function checkEnv(env: Env | undefined, field: string): void {
   for (const [name, value] of Object.entries(env ?? {})) {
-    checkString(name, `the name ${JSON.stringify(name)} in ${field}`, field);
+    if (!isPassable(name)) checkString(name, `the name ${quoted(name)} in ${field}`, field);
     if (name === '' || name.includes('=')) {
-      throw new GatewayError('invalid_argument', `${field} has the name ${JSON.stringify(name)}: a name is not empty and holds no "=".`, {
+      throw new GatewayError('invalid_argument', `${field} has the name ${quoted(name)}: a name is not empty and holds no "=".`, {
         field,
       });
     }
-    checkString(value, `${field}.${name}`);
+    if (!isPassable(value)) checkString(value, fieldOf(field, name));
   }
 }
+
+/** Asked first: most text is fine, and its name need not be made. */
+const isPassable = (text: string) => !text.includes('\0') && text.isWellFormed();
+
+const fieldOf = (group: string, name: string) => `${group}.${name.slice(0, 100)}`;
 
 function checkString(text: string, what: string, field = what): void {
   if (text.includes('\0')) {
@@ -56,9 +62,9 @@ function checkString(text: string, what: string, field = what): void {
 export function checkSize(argv: readonly string[], env: Env): void {
   let total = RESERVED_BYTES;
   argv.forEach((arg, i) => {
-    total += stringBytes(arg, `argv[${i}]`);
+    total += stringBytes(arg, () => `argv[${i}]`);
   });
-  for (const [name, value] of Object.entries(env)) total += stringBytes(`${name}=${value}`, `env.${name}`);
+  for (const [name, value] of Object.entries(env)) total += stringBytes(`${name}=${value}`, () => fieldOf('env', name));
   if (total > MAX_TOTAL_BYTES) {
     throw new GatewayError(
       'argument_list_too_long',
@@ -68,9 +74,10 @@ export function checkSize(argv: readonly string[], env: Env): void {
   }
 }
 
-function stringBytes(text: string, field: string): number {
+function stringBytes(text: string, named: () => string): number {
   const bytes = Buffer.byteLength(text) + 1;
   if (bytes > MAX_STRING_BYTES) {
+    const field = named();
     throw new GatewayError(
       'argument_list_too_long',
       `${field} is ${bytes} bytes, more than the ${MAX_STRING_BYTES} this system passes in one string: use stdin or a file.`,

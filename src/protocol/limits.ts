@@ -52,6 +52,20 @@ export const MAX_TIMEOUT_MS = 2_147_483_647;
 export const DEFAULT_PAGE = 100;
 export const MAX_PAGE = 1_000;
 
+/** Arguments of one process, the program among them. */
+export const MAX_ARGUMENTS = 65_536;
+
+/** Variables in `env`, and in `env_policy.set`. */
+export const MAX_VARIABLES = 4_096;
+
+/** Length of a working directory, in characters: what a path may have on Linux. */
+export const MAX_CWD_CHARACTERS = 4_096;
+
+/** Values and names of fields in one JSON body, and how deep they may nest: more would hold up everyone else while it is parsed. */
+export const MAX_BODY_VALUES = 100_000;
+export const MAX_BODY_NAMES = 10_000;
+export const MAX_BODY_DEPTH = 32;
+
 /** Labels on one process. */
 export const MAX_LABELS = 64;
 

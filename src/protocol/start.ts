@@ -1,5 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { DEFAULT_RETAIN_BYTES, MAX_LABELS, MAX_RETAIN_BYTES, MAX_TIMEOUT_MS } from './limits.js';
+import {
+  DEFAULT_RETAIN_BYTES,
+  MAX_ARGUMENTS,
+  MAX_CWD_CHARACTERS,
+  MAX_LABELS,
+  MAX_RETAIN_BYTES,
+  MAX_TIMEOUT_MS,
+  MAX_VARIABLES,
+} from './limits.js';
 import { Count, Strict, Words } from './schema.js';
 
 /** The key of a process in this gateway, chosen by the caller or made up as a UUIDv7. `.` and `..` are refused. */
@@ -27,7 +35,8 @@ const Tty = Type.Union(
 );
 
 /** Variables: any names but for what the core refuses. The pattern is spelt out, since that of a plain string record passes over line breaks. */
-const Variables = (description: string) => Type.Record(Type.String({ pattern: '^[\\s\\S]*$' }), Type.String(), { description });
+const Variables = (description: string) =>
+  Type.Record(Type.String({ pattern: '^[\\s\\S]*$' }), Type.String(), { maxProperties: MAX_VARIABLES, description });
 
 const Globs = (what: string) => Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 256, description: what });
 
@@ -59,10 +68,13 @@ export const Labels = Type.Record(Type.String({ pattern: '^[^=\\u0000-\\u001f]{1
 export const startFields = {
   argv: Type.Array(Type.String(), {
     minItems: 1,
+    maxItems: MAX_ARGUMENTS,
     description: 'The program and its arguments, as the program sees them. No shell is added.',
   }),
   process_id: Type.Optional(ProcessId),
-  cwd: Type.Optional(Type.String({ minLength: 1, description: "Working directory. Default: the gateway's." })),
+  cwd: Type.Optional(
+    Type.String({ minLength: 1, maxLength: MAX_CWD_CHARACTERS, description: "Working directory. Default: the gateway's." }),
+  ),
   env: Type.Optional(Variables('Variables laid over the base environment.')),
   env_policy: Type.Optional(EnvPolicy),
   arg0: Type.Optional(Type.String({ description: 'What the program sees as argv[0]. Default: argv[0].' })),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { GatewayError } from '../protocol/error.js';
-import { DEFAULT_READ_BYTES, MAX_READ_BYTES, MAX_WAIT_MS } from '../protocol/limits.js';
+import { DEFAULT_READ_BYTES, MAX_LABELS, MAX_READ_BYTES, MAX_WAIT_MS } from '../protocol/limits.js';
 import { Count, Strict } from '../protocol/schema.js';
 
 /** The process a path names. Any text may be asked for: what is not the id of a process is `process_not_found`. */
@@ -22,7 +22,10 @@ export const MaxBytes = Type.Optional(
 );
 
 export const LabelQuery = Type.Optional(
-  Type.Array(Type.String(), { description: 'Only processes with this label, as key=value. Repeat it to ask for several at once.' }),
+  Type.Array(Type.String(), {
+    maxItems: MAX_LABELS,
+    description: 'Only processes with this label, as key=value. Repeat it to ask for several at once.',
+  }),
 );
 
 /**

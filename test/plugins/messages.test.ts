@@ -20,9 +20,9 @@ function bodyFault(body: unknown): GatewayError {
 
 describe('a refused body is told by its field, what belongs there and what came', () => {
   test.each([
-    [{}, 'argv is missing: it must be an array of strings, with at least 1.'],
-    [{ argv: [] }, 'argv must be an array of strings, with at least 1; got an array of 0.'],
-    [{ argv: 'ls' }, 'argv must be an array of strings, with at least 1; got "ls".'],
+    [{}, 'argv is missing: it must be an array of strings, with at least 1, at most 65536 items.'],
+    [{ argv: [] }, 'argv must be an array of strings, with at least 1, at most 65536 items; got an array of 0.'],
+    [{ argv: 'ls' }, 'argv must be an array of strings, with at least 1, at most 65536 items; got "ls".'],
     [{ argv: ['a', null] }, 'argv[1] must be a string; got null.'],
     [{ argv: ['a'], timeout_ms: 0 }, 'timeout_ms must be an integer from 1 to 2147483647 (milliseconds); got 0.'],
     [{ argv: ['a'], tty: 'yes' }, 'tty must be true or false, or an object with cols, rows, term; got "yes".'],

@@ -85,7 +85,7 @@ describe('B35 no value is bent into the type that was meant', () => {
 
   test('a message says what came and what is wanted', async () => {
     const reply = await gateway.send('POST', '/processes', { argv: 'ls -l' });
-    expect((await problemOf(reply)).detail).toBe('argv must be an array of strings, with at least 1; got "ls -l".');
+    expect((await problemOf(reply)).detail).toBe('argv must be an array of strings, with at least 1, at most 65536 items; got "ls -l".');
   });
 });
 
