@@ -1,9 +1,10 @@
 import type { Gap, ProcessEvent, Stream, Subscription } from '../protocol/index.js';
 import type { EventLog } from './event-log.js';
+import { fairTurn } from './fair-turn.js';
 import type { PacedReader, Pacer } from './pacer.js';
 
-/** Payload of one batch, in bytes: what one write to a socket carries well. */
-const BATCH_BYTES = 256 * 1024;
+/** Payload of one batch, in bytes: what a reader that stops reading leaves in memory. Larger ones are hardly faster. */
+const BATCH_BYTES = 64 * 1024;
 
 const DONE = { done: true, value: undefined } as const;
 
@@ -45,6 +46,8 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
 
   async #next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
     while (this.#open && !this.#atEnd()) {
+      await fairTurn();
+      if (!this.#open) break;
       const from = this.#after_seq;
       const batch = this.#take();
       if (batch.length > 0) return { done: false, value: batch };
@@ -72,8 +75,8 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
       this.#placed = true;
       this.#pacer.advanced(this);
     }
-    const only = this.#stream;
-    return only === undefined ? batch : batch.filter((event) => event.event !== 'output' || event.stream === only);
+    const wanted = (event: ProcessEvent) => this.#stream === undefined || event.event !== 'output' || event.stream === this.#stream;
+    return batch.every(wanted) ? batch : batch.filter(wanted);
   }
 
   /** A cursor knows how many bytes it has passed, so also how many it missed, however long ago they were evicted. */

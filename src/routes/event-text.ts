@@ -2,30 +2,16 @@ import type { ChangeEvent, ProcessEvent } from '../protocol/output.js';
 import { sseText } from '../protocol/sse.js';
 import { asciiBytes } from './ascii-bytes.js';
 import { bytesText } from './output-json.js';
-
-const encoded = new WeakMap<object, Buffer>();
+import { encodeOnce } from './shared-bytes.js';
 
 /** Stands for the bytes of a chunk while its text is made. */
 const PLACE = '*';
 
-/** The event-stream text of one batch. Readers at the same place share a batch, and so its text. */
-export function eventBytes(batch: ProcessEvent[]): Buffer {
-  return shared(batch, () => asciiBytes(batch.flatMap(eventParts)));
-}
+/** The event-stream text of one batch. */
+export const eventBytes = encodeOnce((batch: ProcessEvent[]) => asciiBytes(batch.flatMap(eventParts)));
 
 /** The event-stream text of changes. */
-export function changeBytes(batch: ChangeEvent[]): Buffer {
-  return shared(batch, () => Buffer.from(batch.map(changeText).join('')));
-}
-
-function shared(batch: object, encode: () => Buffer): Buffer {
-  let bytes = encoded.get(batch);
-  if (bytes === undefined) {
-    bytes = encode();
-    encoded.set(batch, bytes);
-  }
-  return bytes;
-}
+export const changeBytes = encodeOnce((batch: ChangeEvent[]) => Buffer.from(batch.map(changeText).join('')));
 
 function eventParts(event: ProcessEvent): (string | Uint8Array)[] {
   if (event.event === 'output') {

@@ -2,6 +2,12 @@ import type { FastifyReply } from 'fastify';
 import type { ProcessEvent, Subscription } from '../protocol/index.js';
 import { joinBytes } from './join-bytes.js';
 import { type LiveForm, liveReply } from './live-reply.js';
+import { encodeOnce } from './shared-bytes.js';
+
+/** The bytes of one batch; those of a single chunk as they are held. */
+const outputBytes = encodeOnce((batch: ProcessEvent[]) =>
+  joinBytes(batch.flatMap((event) => (event.event === 'output' ? [event.chunk] : []))),
+);
 
 /** Streams output as raw bytes until it is closed. A hole in it breaks the transfer off: raw bytes cannot tell of one. */
 export function followRaw(
@@ -19,13 +25,9 @@ function rawForm(subscription: Subscription<ProcessEvent>, content_type: string)
   return {
     headers: { 'content-type': content_type, ...(gap ? { 'exec-gap': JSON.stringify(gap) } : {}) },
     encode(batch) {
-      const bytes: Uint8Array[] = [];
-      for (const event of batch) {
-        if (event.event === 'output') bytes.push(event.chunk);
-        else if (event.event === 'closed') closed = true;
-        else if (event.event === 'gap' && event.to_seq !== gap?.to_seq) return null;
-      }
-      return joinBytes(bytes);
+      if (batch.some((event) => event.event === 'gap' && event.to_seq !== gap?.to_seq)) return null;
+      closed ||= batch.at(-1)?.event === 'closed';
+      return outputBytes(batch);
     },
     complete: () => closed,
   };

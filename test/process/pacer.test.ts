@@ -151,6 +151,7 @@ describe('a follow cursor', () => {
     const next = aborted.next();
     const returned = new FollowCursor(log, pacer, 0)[Symbol.asyncIterator]();
     const pending = returned.next();
+    await turn();
     expect(log.waiters.size).toBe(2);
     leaving.abort();
     await returned.return?.();
