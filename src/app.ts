@@ -19,6 +19,7 @@ import { requestId } from './plugins/request-id.js';
 import { addRequestLog, type RequestCounts } from './plugins/request-log.js';
 import { addShutdownCheck } from './plugins/shutdown-check.js';
 import { addUnknownAddress } from './plugins/unknown-address.js';
+import { addUploadBudget } from './plugins/upload-budget.js';
 import { addValidation } from './plugins/validation.js';
 import type { ExecProcess } from './protocol/exec-process.js';
 import { controlRoutes } from './routes/control.js';
@@ -36,7 +37,7 @@ import { stdinRoute } from './routes/stdin.js';
 const MAX_PATH_PART = 512;
 
 /** Time in which a request has to arrive, body and all, in milliseconds. */
-const REQUEST_TIMEOUT_MS = 300_000;
+const REQUEST_TIMEOUT_MS = 120_000;
 
 /**
  * Builds the HTTP front of a set of processes, wherever they run. It does not listen yet.
@@ -63,6 +64,7 @@ export function buildApp(config: AppConfig, processes: ExecProcess, probes: Prob
   addUnknownAddress(app);
   addExpectationCheck(app);
 
+  addUploadBudget(app, config.max_body_bytes);
   addJsonParser(app);
   addValidation(app);
   addErrors(app, config.max_body_bytes);

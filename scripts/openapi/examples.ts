@@ -123,6 +123,11 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   internal: ['The gateway failed; its log has the reason under the request id 5f1c-1.'],
   upstream_unreachable: ['The gateway behind this one cannot be reached: try again.'],
   resource_exhausted: ['The machine has no room for another process: end one, or try again.', { retry_after_ms: 1000 }],
+  upload_backpressure: [
+    'More than 67108864 bytes of bodies are being received at once: send this one later, or in smaller parts.',
+    { limit: 67108864, retry_after_ms: 1000 },
+  ],
+  not_ready: ['The gateway behind this one does not answer as it should: try again.', { retry_after_ms: 1000 }],
   shutting_down: ['The gateway is shutting down and takes no new requests: try again when it is back.'],
 };
 

@@ -29,7 +29,7 @@ export interface Operation {
   errors: ErrorCode[];
 }
 
-const BODY: ErrorCode[] = ['invalid_json', 'payload_too_large', 'unsupported_media_type'];
+const BODY: ErrorCode[] = ['invalid_json', 'payload_too_large', 'unsupported_media_type', 'upload_backpressure'];
 const ONE: ErrorCode[] = ['process_not_found', 'uri_too_long'];
 const LAUNCH: ErrorCode[] = [
   'invalid_argument',

@@ -39,6 +39,8 @@ export const ERRORS = {
   internal: [500, 'The gateway failed'],
   upstream_unreachable: [502, 'The gateway behind this one cannot be reached'],
   resource_exhausted: [503, 'The machine has no room for another process'],
+  upload_backpressure: [503, 'Too much is being received at once'],
+  not_ready: [503, 'The gateway behind this one does not answer'],
   shutting_down: [503, 'The gateway is shutting down'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 

@@ -66,6 +66,9 @@ export const MAX_BODY_VALUES = 100_000;
 export const MAX_BODY_NAMES = 10_000;
 export const MAX_BODY_DEPTH = 32;
 
+/** Bytes of all bodies that are being received, beyond the first 64 KiB of each; at least one largest body fits. */
+export const MAX_RECEIVING_BYTES = 64 * MIB;
+
 /** Labels on one process. */
 export const MAX_LABELS = 64;
 
