@@ -1,7 +1,8 @@
+import { attempt } from './client/attempt.js';
 import { RemoteExecProcess } from './client/remote-exec-process.js';
 import { LocalExecProcess } from './process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler, type ProcessLimits } from './process/process-handler.js';
-import type { ExecProcess, ProcessStats } from './protocol/index.js';
+import { type ExecProcess, GatewayError, type ProcessStats } from './protocol/index.js';
 
 export { DEFAULT_LIMITS, type ProcessLimits };
 
@@ -14,6 +15,9 @@ export interface EnvironmentOptions {
   /** Limits of processes that run here. */
   limits?: Partial<ProcessLimits> | undefined;
 }
+
+/** Time that a gateway behind is given to answer whether it is ready, in milliseconds: below the 1 s of common probes. */
+const READY_MS = 900;
 
 const NOTHING: ProcessStats = { running: 0, retained: 0, started_total: 0, exited_total: 0, retained_bytes: 0, output_bytes_total: 0 };
 
@@ -33,6 +37,7 @@ const fetchUpstream: typeof fetch = async (input, init) => {
 export class Environment {
   readonly process: ExecProcess;
   readonly #handler: ProcessHandler | null;
+  #asked: Promise<void> | null = null;
 
   private constructor(process: ExecProcess, handler: ProcessHandler | null) {
     this.process = process;
@@ -50,6 +55,29 @@ export class Environment {
   /** What runs and is kept here; zero for what runs elsewhere. */
   stats(): ProcessStats {
     return this.#handler?.stats() ?? NOTHING;
+  }
+
+  /**
+   * Resolves when processes can be reached: at once here, else when the gateway behind has answered a call like any other,
+   * within 0.9 s. Whoever asks meanwhile gets the same answer.
+   * @throws {GatewayError} `not_ready`
+   */
+  ready(): Promise<void> {
+    if (this.#handler) return Promise.resolve();
+    this.#asked ??= this.#ask().finally(() => {
+      this.#asked = null;
+    });
+    return this.#asked;
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      await attempt((signal) => this.process.list({ state: 'starting', limit: 1 }, { signal }), READY_MS);
+    } catch (cause) {
+      // Anyone may ask for readiness: where the gateway behind is, and what it said, is not for all.
+      const detail = 'The gateway behind this one does not answer as it should: try again, or see what a call of your own says.';
+      throw new GatewayError('not_ready', detail, { retry_after_ms: 1000 }, { cause });
+    }
   }
 
   /**

@@ -89,8 +89,8 @@ export const PARAMETERS: Record<string, object> = {
   'Last-Event-ID': {
     name: 'Last-Event-ID',
     in: 'header',
-    description: 'The id seen last, as a reconnecting browser sends it. It wins over after_seq.',
-    schema: { type: 'string', pattern: '^(0|[1-9][0-9]{0,15})$' },
+    description: 'The id seen last, as a reconnecting browser sends it. It wins over after_seq; an empty one says that nothing was seen.',
+    schema: { type: 'string', pattern: '^(0|[1-9][0-9]{0,15})?$' },
     example: '2',
   },
 };

@@ -185,10 +185,10 @@ export const OPERATIONS: Record<string, Operation> = {
     operationId: 'getReadiness',
     tag: 'Gateway',
     summary: 'Whether the gateway takes new work',
-    description: 'Needs no token.',
+    description: 'Needs no token. A gateway in front of another asks that one, for 0.9 s at most.',
     open: true,
     replies: { 200: json('It does.', Type.Object({ status: Type.Literal('ready') }), { status: 'ready' }) },
-    errors: ['shutting_down'],
+    errors: ['not_ready', 'shutting_down'],
   },
   'GET /metrics': {
     operationId: 'getMetrics',

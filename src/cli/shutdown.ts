@@ -18,7 +18,7 @@ export class Shutdown {
   constructor(environment: Environment) {
     this.#environment = environment;
     this.probes = {
-      ready: () => !this.#stopping.signal.aborted,
+      ready: () => environment.ready(),
       stats: () => environment.stats(),
       shutting_down: () => this.#stopping.signal.aborted,
       stopping: this.#stopping.signal,

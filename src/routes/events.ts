@@ -55,5 +55,5 @@ function lastEventId(header: string | string[] | undefined): number | undefined 
   if (Array.isArray(header)) {
     throw new GatewayError('invalid_cursor', 'Last-Event-ID is given several times: give it once.', { field: 'Last-Event-ID' });
   }
-  return header === undefined ? undefined : cursorValue('Last-Event-ID', header);
+  return header === undefined || header === '' ? undefined : cursorValue('Last-Event-ID', header);
 }

@@ -6,7 +6,10 @@ import { GatewayError } from '../protocol/error.js';
 export function healthRoutes(app: GatewayApp, probes: Probes): void {
   app.get('/healthz', {}, async () => ({ status: 'ok' }));
   app.get('/readyz', {}, async () => {
-    if (probes.ready()) return { status: 'ready' };
-    throw new GatewayError('shutting_down', 'The gateway takes no new work now: use another one, or try again.');
+    if (probes.shutting_down()) {
+      throw new GatewayError('shutting_down', 'The gateway takes no new work now: use another one, or try again.');
+    }
+    await probes.ready();
+    return { status: 'ready' };
   });
 }

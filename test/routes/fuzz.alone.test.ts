@@ -20,7 +20,7 @@ let port: number;
 
 beforeAll(async () => {
   const probes = {
-    ready: () => true,
+    ready: async () => {},
     stats: () => environment.stats(),
     shutting_down: () => false,
     stopping: ends.signal,

@@ -14,7 +14,7 @@ export class InProcessGateway implements AsyncDisposable {
   private constructor(settings: { heartbeat_ms?: number }) {
     const never = new AbortController().signal;
     const stats = () => this.handler.stats();
-    const probes = { ready: () => true, shutting_down: () => false, stats, stopping: never, streamsEnd: never };
+    const probes = { ready: async () => {}, shutting_down: () => false, stats, stopping: never, streamsEnd: never };
     const listen = { kind: 'tcp', host: '127.0.0.1', port: 0 } as const;
     this.#app = buildApp({ ...DEFAULT_CONFIG, ...settings, listen, log_level: 'silent' }, this.processes, probes);
   }

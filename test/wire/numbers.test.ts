@@ -97,6 +97,14 @@ describe('B64 a malformed number', () => {
   });
 });
 
+test('an empty Last-Event-ID says that nothing was seen: after_seq counts, or the beginning', async () => {
+  const at = await closed();
+  const first = async (path: string) => /^id: (\d+)$/m.exec(await (await get(path, { 'last-event-id': '' })).text())?.[1];
+  expect(await first(`${at}/events`)).toBe('1');
+  expect(await first(`${at}/events?after_seq=1`)).toBe('2');
+  expect((await get(`${at}/events?after_seq=1`, { 'last-event-id': '2' })).status).toBe(200);
+});
+
 describe('B64 a cursor in the future', () => {
   test('is 409 with the place to continue, on every transport', async () => {
     const at = await closed();
