@@ -14,7 +14,13 @@ let app: GatewayApp;
 
 beforeAll(async () => {
   const never = new AbortController().signal;
-  const probes = { ready: async () => {}, shutting_down: () => false, stats: () => environment.stats(), stopping: never, streamsEnd: never };
+  const probes = {
+    ready: async () => {},
+    shutting_down: () => false,
+    stats: () => environment.stats(),
+    stopping: never,
+    streamsEnd: never,
+  };
   app = await buildApp({ ...DEFAULT_CONFIG, token: TOKEN, log_level: 'silent' }, environment.process, probes);
   await app.ready();
 });
