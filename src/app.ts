@@ -39,6 +39,9 @@ const MAX_PATH_PART = 512;
 /** Time in which a request has to arrive, body and all, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
+/** How often requests that are still arriving are looked at, in milliseconds. */
+const REQUEST_LOOK_MS = 5_000;
+
 /**
  * Builds the HTTP front of a set of processes, wherever they run. It does not listen yet.
  * @param logger where log lines go; by default standard error, at the level of the settings
@@ -101,7 +104,7 @@ function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp 
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PATH_PART },
     // A missing Host is refused by the host check.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, connectionsCheckingInterval: REQUEST_LOOK_MS },
     clientErrorHandler: answerBrokenRequest,
     // An address that cannot be decoded never reaches a hook.
     frameworkErrors: (error, request, reply) => {

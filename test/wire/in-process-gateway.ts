@@ -33,6 +33,16 @@ export class InProcessGateway implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** Time in which a request has to arrive, in milliseconds; another one counts from the next look. */
+  get requestTimeout(): number {
+    return this.#app.server.requestTimeout;
+  }
+
+  set requestTimeout(ms: number) {
+    this.#app.server.headersTimeout = ms; // Node takes the larger of the two as the time of a request
+    this.#app.server.requestTimeout = ms;
+  }
+
   /** Starts a process that prints nothing. */
   async sleeper(): Promise<string> {
     return (await this.processes.start({ argv: ['sleep', '60'] })).process.process_id;
