@@ -2,9 +2,9 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { ChangedData, Chunk, ClosedData, ExitedData, Gap, RemovedData, SnapshotData } from '../../src/protocol/output.js';
 import { ProcessId } from '../../src/protocol/start.js';
 
-function frame(event: string, data: TSchema, hasId = true): TSchema {
+function frame(event: string, data: TSchema): TSchema {
   const id = Type.Integer({ minimum: 0 });
-  return Type.Object({ ...(hasId ? { id } : {}), event: Type.Literal(event), data }, { additionalProperties: false });
+  return Type.Object({ id, event: Type.Literal(event), data }, { additionalProperties: false });
 }
 
 function frames(...events: TSchema[]): TSchema {
@@ -24,6 +24,6 @@ export const ChangeFrames = frames(
   frame('exited', ChangedData),
   frame('closed', ChangedData),
   frame('removed', RemovedData),
-  frame('output', OfProcess(Chunk), false),
-  frame('gap', OfProcess(Gap), false),
+  frame('output', OfProcess(Chunk)),
+  frame('gap', OfProcess(Gap)),
 );

@@ -129,11 +129,12 @@ export const OPERATIONS: Record<string, Operation> = {
     tag: 'Output',
     summary: 'Watch all processes',
     description:
-      'Server-sent events: first a snapshot of all processes that match, then their changes: started, exited, closed, removed. With output=true also output and gap, with the process_id in their data. A reader that comes back starts with a new snapshot.',
+      'Server-sent events: first a snapshot of all processes that match, then their changes: started, exited, closed, removed. With output=true also output and gap, with the process_id in their data. A reader that comes back starts with a new snapshot; with output=true and its Last-Event-ID it then gets all output since that is retained, and a gap for what is not. Rarely some is told twice: seq tells.',
+    headers: ['Last-Event-ID'],
     replies: {
       200: { description: 'Events.', content: { 'text/event-stream': { schema: ChangeFrames, example: CHANGES } } },
     },
-    errors: ['invalid_request'],
+    errors: ['invalid_request', 'invalid_cursor'],
   },
   'POST /processes/{process_id}/stdin': {
     operationId: 'writeStdin',

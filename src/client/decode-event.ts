@@ -42,7 +42,7 @@ export function decodeEvent<Event>({ event = '', id, data }: EventSourceMessage,
   return fromWire(`An event ${event} of the stream`, () => {
     const fields = JSON.parse(data);
     if (event === 'output') fields.chunk = decodeBytes(fields.chunk);
-    if (withId && event !== 'output' && event !== 'gap') fields.id = Number(id);
+    if (withId) fields.id = Number(id);
     return { event, ...fields } as Event;
   });
 }

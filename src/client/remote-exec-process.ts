@@ -86,9 +86,10 @@ export class RemoteExecProcess implements ExecProcess {
     return Object.assign(stream, { ended: stream.headers === null, gap: gapOf(stream.headers) });
   }
 
-  watch(query: WatchQuery = {}, { signal }: CallOptions = {}): Promise<AsyncIterable<ChangeEvent[]>> {
-    const open = (signal: AbortSignal) => this.#wire.events({ path: '/events', query: { ...query }, signal }, MAX_SNAPSHOT_CHARS);
-    return LastingStream.open(new WatchSource(open), this.#retry, signal);
+  watch({ after_id, ...query }: WatchQuery = {}, { signal }: CallOptions = {}): Promise<AsyncIterable<ChangeEvent[]>> {
+    const open = (last_event_id: number | undefined, signal: AbortSignal) =>
+      this.#wire.events({ path: '/events', query: { ...query }, last_event_id, signal }, MAX_SNAPSHOT_CHARS);
+    return LastingStream.open(new WatchSource(open, after_id), this.#retry, signal);
   }
 
   async write(process_id: string, bytes: Uint8Array, query: WriteOptions = {}, { signal }: CallOptions = {}): Promise<Written> {

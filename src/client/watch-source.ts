@@ -6,20 +6,43 @@ import type { SseConnection } from './sse-connection.js';
 
 const NAMES = ['snapshot', 'started', 'exited', 'closed', 'removed', 'output', 'gap'];
 
-/** The changes of all processes: every connection begins with a snapshot, so there is no place to keep. */
+/** Connects; with the id of the last event seen, if any. */
+export type OpenAfterId = (after_id: number | undefined, signal: AbortSignal) => Promise<SseConnection | null>;
+
+/** The changes of all processes: every connection begins with a snapshot, and output goes on where it was. */
 export class WatchSource implements StreamSource<ChangeEvent> {
-  readonly open: (signal: AbortSignal) => Promise<SseConnection | null>;
+  readonly #open: OpenAfterId;
+  #after_id: number | undefined;
+  /** Output told so far, by process: what comes again after a broken connection is passed over. */
+  readonly #told = new Map<string, number>();
   readonly finished = false;
 
-  constructor(open: (signal: AbortSignal) => Promise<SseConnection | null>) {
-    this.open = open;
+  constructor(open: OpenAfterId, after_id?: number) {
+    this.#open = open;
+    this.#after_id = after_id;
+  }
+
+  open(signal: AbortSignal): Promise<SseConnection | null> {
+    return this.#open(this.#after_id, signal);
   }
 
   take(messages: EventSourceMessage[]): ChangeEvent[] {
-    return messages.map((message) => decodeEvent<ChangeEvent>(message, NAMES, true)).filter((event) => event !== null);
+    const events = messages.map((message) => decodeEvent<ChangeEvent>(message, NAMES, true)).filter((event) => event !== null);
+    this.#after_id = events.at(-1)?.id ?? this.#after_id; // not before: what is thrown away is asked for again
+    return events.filter((event) => this.#isNew(event));
   }
 
   isProgress(events: ChangeEvent[]): boolean {
     return events.some(({ event }) => event !== 'snapshot');
+  }
+
+  #isNew(change: ChangeEvent): boolean {
+    if (change.event === 'started') this.#told.delete(change.process.process_id);
+    else if (change.event === 'removed') this.#told.delete(change.process_id);
+    if (change.event !== 'output' && change.event !== 'gap') return true;
+    const last = change.event === 'gap' ? change.to_seq : change.seq;
+    if (last <= (this.#told.get(change.process_id) ?? 0)) return false;
+    this.#told.set(change.process_id, last);
+    return true;
   }
 }

@@ -24,6 +24,7 @@ export interface WireRequest {
   query?: Record<string, QueryValue | string[]>;
   /** Bytes go as they are, everything else as JSON. */
   body?: Uint8Array | object;
+  last_event_id?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -105,9 +106,14 @@ export class Wire {
     }
   }
 
-  async #send({ method = 'GET', path, query = {}, body }: WireRequest, accept: string, signal: AbortSignal): Promise<Response> {
+  async #send(
+    { method = 'GET', path, query = {}, body, last_event_id }: WireRequest,
+    accept: string,
+    signal: AbortSignal,
+  ): Promise<Response> {
     const headers: Record<string, string> = { ...this.#headers, accept };
     if (body !== undefined) headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
+    if (last_event_id !== undefined) headers['last-event-id'] = String(last_event_id);
     const content = body === undefined ? null : body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body);
     // A redirect would turn a POST into a GET: it is told, not followed.
     const response = await this.#fetch(this.#base + path + queryText(query), {

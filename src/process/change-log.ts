@@ -5,7 +5,7 @@ import { Waiters } from './waiters.js';
 const KEPT = 1_024;
 
 /** A change in the set of processes, numbered. */
-export type Change = Extract<ChangeEvent, { id: number }>;
+export type Change = Exclude<ChangeEvent, { event: 'output' | 'gap' }>;
 type Unnumbered<T> = T extends { id: number } ? Omit<T, 'id'> : never;
 
 /** The latest changes in the set of processes. Nothing is recorded while nobody watches. */

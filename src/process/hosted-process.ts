@@ -15,6 +15,7 @@ import { Chunker } from './chunker.js';
 import { EventLog } from './event-log.js';
 import { FollowCursor } from './follow-cursor.js';
 import { launch } from './launch.js';
+import { Moments } from './moments.js';
 import { Pacer } from './pacer.js';
 import { ProcessGroup } from './process-group.js';
 import { signalName, signalOf } from './signals.js';
@@ -45,6 +46,7 @@ export class HostedProcess {
   readonly process_id: string;
   readonly request: StartRequest;
   readonly log: EventLog;
+  readonly moments = new Moments();
   readonly created_at = new Date();
   /** Rises with every process: the order of age. */
   readonly index = ++started;

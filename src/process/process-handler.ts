@@ -39,6 +39,8 @@ export class ProcessHandler implements ProcessHooks {
   readonly limits: ProcessLimits;
   readonly changes = new ChangeLog();
   readonly taps = new Set<OutputTap>();
+  /** The number of the latest output event of all processes. Those of an earlier gateway were lower, unless it told a million a second. */
+  moment = Date.now() * 1000;
   readonly #processes = new Map<string, HostedProcess>();
   readonly #launching = new Map<string, Promise<HostedProcess>>();
   readonly #open = new Set<HostedProcess>();
@@ -144,7 +146,9 @@ export class ProcessHandler implements ProcessHooks {
 
   output(process: HostedProcess, bytes: number): void {
     this.#output_bytes_total += bytes;
-    for (const tap of this.taps) tap(process);
+    process.moments.push(++this.moment, process.log.next_seq - 1);
+    // A process that was purged is gone for watchers.
+    if (this.taps.size > 0 && this.#known(process)) for (const tap of this.taps) tap(process);
   }
 
   #known(process: HostedProcess): boolean {

@@ -8,9 +8,12 @@ import type { OutputTap, ProcessHandler } from './process-handler.js';
 /** Output of one process in one batch, in bytes, so that a chatty one does not keep the others waiting. */
 const BATCH_BYTES = 64 * 1024;
 
+/** Output of all processes in one batch, in bytes, beyond which the rest waits for the next. */
+const MOST_BYTES = 256 * 1024;
+
 /**
  * A watcher of all processes at its own pace: a place in the changes, and with output a place in each process. One
- * that falls too far behind gets a new snapshot instead of a queue.
+ * that falls too far behind gets a new snapshot instead of a queue; its places in the output stay.
  */
 export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
   readonly #handler: ProcessHandler;
@@ -20,13 +23,16 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
   readonly #places = new Map<HostedProcess, number>();
   readonly #dirty = new Set<HostedProcess>();
   #id: number | null = null;
+  /** With output: all of it up to this moment was told. Null: nothing was seen before. */
+  #seen: number | null = null;
   #open = true;
   #wake: (() => void) | null = null;
 
-  constructor(handler: ProcessHandler, { label, output = false }: WatchQuery, signal?: AbortSignal) {
+  constructor(handler: ProcessHandler, { label, output = false, after_id }: WatchQuery, signal?: AbortSignal) {
     this.#handler = handler;
     this.#matches = labelMatch(label);
     this.#output = output;
+    if (output && after_id !== undefined) this.#seen = after_id > handler.moment ? 0 : after_id; // of no gateway before this one
     handler.changes.watchers++;
     if (output) handler.taps.add(this.#tap);
     if (signal?.aborted) this.#close();
@@ -55,55 +61,89 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
     const changes = this.#id === null ? null : this.#handler.changes.after(this.#id);
     if (changes === null) return [this.#snapshot()];
     const batch: ChangeEvent[] = [];
-    for (const process of [...this.#dirty]) this.#takeOutput(process, batch);
     for (const change of changes) {
+      if (!this.#takeChange(change, batch)) break;
       this.#id = change.id;
-      this.#takeChange(change, batch);
     }
-    return batch;
+    let bytes = 0;
+    for (const process of [...this.#dirty]) {
+      bytes += this.#takeOutput(process, batch);
+      if (bytes >= MOST_BYTES) break;
+    }
+    return this.#output ? this.#resumable(batch) : batch;
   }
 
   #snapshot(): ChangeEvent {
     this.#id = this.#handler.changes.last_id;
-    this.#dirty.clear();
-    this.#places.clear();
     const matching = [...this.#handler.processes].filter(({ request }) => this.#matches(request.labels));
-    if (this.#output) for (const process of matching) this.#places.set(process, process.log.next_seq - 1);
-    return { event: 'snapshot', id: this.#id, processes: matching.map((process) => process.info()) };
+    if (this.#output) this.#place(new Set(matching));
+    return { event: 'snapshot', id: this.#seen ?? this.#id, processes: matching.map((process) => process.info()) };
   }
 
-  #takeChange(change: Change, batch: ChangeEvent[]): void {
-    if (change.event === 'snapshot') return;
-    if (change.event !== 'removed') {
-      if (!this.#matches(change.process.labels)) return;
-      if (change.event === 'closed') this.#takeRest(change.process.process_id, batch);
+  /** Finds the place in the output of each process that has none yet; forgets those that are gone. */
+  #place(matching: Set<HostedProcess>): void {
+    for (const process of this.#places.keys()) if (!matching.has(process)) this.#forget(process);
+    for (const process of matching) {
+      const last_seq = process.log.next_seq - 1;
+      const place = this.#places.get(process) ?? (this.#seen === null ? last_seq : process.moments.seqAt(this.#seen));
+      this.#places.set(process, place);
+      if (place < last_seq) this.#dirty.add(process);
+    }
+    this.#seen ??= this.#handler.moment;
+  }
+
+  /** Whether the change was told: all output of a process that closes comes before the word that it did. */
+  #takeChange(change: Change, batch: ChangeEvent[]): boolean {
+    if (change.event === 'snapshot') return true;
+    if (change.event === 'removed') {
+      const process = this.#placed(change.process_id);
+      if (process) this.#forget(process);
+    } else {
+      if (!this.#matches(change.process.labels)) return true;
+      const process = change.event === 'started' ? undefined : this.#placed(change.process.process_id);
+      if (process) this.#takeOutput(process, batch);
+      if (process && change.event === 'closed' && this.#dirty.has(process)) return false;
     }
     batch.push(change);
+    return true;
   }
 
-  /** All output of a process that closes comes before the word that it did. */
-  #takeRest(process_id: string, batch: ChangeEvent[]): void {
-    for (const process of this.#places.keys()) {
-      if (process.process_id !== process_id) continue;
-      while (this.#dirty.has(process)) this.#takeOutput(process, batch);
-      this.#places.delete(process);
-      return;
-    }
+  #placed(process_id: string): HostedProcess | undefined {
+    for (const process of this.#places.keys()) if (process.process_id === process_id) return process;
+    return undefined;
   }
 
-  #takeOutput(process: HostedProcess, batch: ChangeEvent[]): void {
+  #forget(process: HostedProcess): void {
+    this.#places.delete(process);
+    this.#dirty.delete(process);
+  }
+
+  /** Each event carries how far all output was told before it, the last how far after it: wherever a reader is cut off, nothing is passed over. */
+  #resumable(batch: ChangeEvent[]): ChangeEvent[] {
+    const before = this.#seen ?? 0;
+    const behind = [...this.#dirty].map((process) => process.moments.momentOf(this.#places.get(process) ?? 0));
+    this.#seen = Math.max(before, Math.min(this.#handler.moment, ...behind));
+    return batch.map((change, i) => ({ ...change, id: i === batch.length - 1 ? (this.#seen as number) : before }));
+  }
+
+  /** Returns the size in bytes. A process that has more to tell stands at the end of the line. */
+  #takeOutput(process: HostedProcess, batch: ChangeEvent[]): number {
     const { process_id, log } = process;
     let place = this.#places.get(process) ?? 0;
+    let bytes = 0;
     for (const event of log.batch(place, BATCH_BYTES)) {
       place = event.event === 'gap' ? event.to_seq : event.seq;
-      if (event.event === 'output' || event.event === 'gap') batch.push({ ...event, process_id });
+      if (event.event === 'output') bytes += event.chunk.length;
+      if (event.event === 'output' || event.event === 'gap') batch.push({ ...event, id: 0, process_id });
     }
     this.#places.set(process, place);
-    if (place === log.next_seq - 1) this.#dirty.delete(process);
+    this.#dirty.delete(process);
+    if (place < log.next_seq - 1) this.#dirty.add(process);
+    return bytes;
   }
 
   readonly #tap: OutputTap = (process) => {
-    if (!this.#matches(process.request.labels)) return;
+    if (this.#id === null || !this.#matches(process.request.labels)) return; // the snapshot comes first
     if (!this.#places.has(process)) this.#places.set(process, 0);
     this.#dirty.add(process);
     this.#handler.changes.waiters.wake();

@@ -50,6 +50,8 @@ export interface WatchQuery {
   label?: string[] | undefined;
   /** Also the output of the processes, from now on. Default false. */
   output?: boolean | undefined;
+  /** With output: the `id` of the last event seen of an earlier watch; all that is retained of the output since is told first. */
+  after_id?: number | undefined;
 }
 
 export interface WriteOptions {

@@ -85,10 +85,13 @@ export const ChangedData = Strict({ process: ProcessInfo });
 /** Data of `event: removed` on `GET /events`. */
 export const RemovedData = Strict({ process_id: ProcessId });
 
-/** One change in the set of processes, or output of one of them when asked for. */
+/**
+ * One change in the set of processes, or output of one of them when asked for. `id` numbers the changes; with output it is
+ * where a watch can be taken up again, the same for several events.
+ */
 export type ChangeEvent =
   | { event: 'snapshot'; id: number; processes: ProcessInfo[] }
   | { event: 'started' | 'exited' | 'closed'; id: number; process: ProcessInfo }
   | { event: 'removed'; id: number; process_id: string }
-  | { event: 'output'; process_id: string; seq: number; stream: Stream; chunk: Uint8Array }
-  | ({ event: 'gap'; process_id: string } & Gap);
+  | { event: 'output'; id: number; process_id: string; seq: number; stream: Stream; chunk: Uint8Array }
+  | ({ event: 'gap'; id: number; process_id: string } & Gap);

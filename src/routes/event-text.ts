@@ -26,13 +26,10 @@ function eventParts(event: ProcessEvent): (string | Uint8Array)[] {
 function changeText(change: ChangeEvent): string {
   switch (change.event) {
     case 'output': {
-      const { event, chunk, ...data } = change;
-      return sseText({ event, data: JSON.stringify({ ...data, chunk: bytesText(chunk, 'base64') }) });
+      const { event, id, chunk, ...data } = change;
+      return sseText({ event, id, data: JSON.stringify({ ...data, chunk: bytesText(chunk, 'base64') }) });
     }
-    case 'gap': {
-      const { event, ...data } = change;
-      return sseText({ event, data: JSON.stringify(data) });
-    }
+    case 'gap':
     case 'snapshot':
     case 'started':
     case 'exited':

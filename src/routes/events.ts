@@ -31,7 +31,8 @@ export function eventRoutes(app: GatewayApp, processes: ExecProcess, { streamsEn
   });
 
   app.get('/events', { schema: { querystring: WatchParameters } }, async (request, reply) => {
-    const query = { ...request.query, label: labelPairs(request.query.label) };
+    const after_id = lastEventId(request.headers['last-event-id']);
+    const query = { ...request.query, label: labelPairs(request.query.label), after_id };
     return liveReply(
       reply,
       streamsEnd,

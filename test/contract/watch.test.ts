@@ -114,6 +114,60 @@ describe.each(BACKENDS)('%s', (name) => {
     await watcher.left();
   });
 
+  it('with output, taken up after the last id: what was printed meanwhile is told, also of processes that came and went', async () => {
+    await backend.start(['cat'], { process_id: 'cat', pipe_stdin: true });
+    await backend.process.write('cat', Buffer.from('before'));
+    await readUntil(backend.process, 'cat', 'before');
+    const first = await watch({ output: true });
+    await first.until(is('snapshot'));
+    await backend.process.write('cat', Buffer.from('seen'));
+    await first.until(is('output', 'cat'));
+    await first.left();
+    await backend.process.write('cat', Buffer.from('missed'));
+    await readUntil(backend.process, 'cat', 'missed');
+    await backend.sh('echo came and went', { process_id: 'brief' });
+    await backend.sh('seq 1 20000', { process_id: 'large', retain_bytes: 10_000 });
+    for (const id of ['brief', 'large']) await readAll(backend.process, id);
+
+    const second = await watch({ output: true, after_id: first.seen.at(-1)?.id });
+    await second.until(is('snapshot'));
+    const outputs = () => second.seen.filter((change) => change.event === 'output' || change.event === 'gap') as (Output | GapChange)[];
+    const told = (id: string) => outputs().filter(({ process_id }) => process_id === id);
+    const bytes = (id: string) =>
+      told(id).reduce((sum, change) => sum + (change.event === 'gap' ? (change.bytes ?? 0) : change.chunk.length), 0);
+    while (bytes('cat') < 6 || bytes('brief') < 14 || bytes('large') < 108_894) await second.until(({ event }) => event === 'output');
+    await second.left();
+    expect(told('cat').map((change) => change.event === 'output' && Buffer.from(change.chunk).toString())).toEqual(['missed']);
+    expect(told('brief').map(({ event }) => event)).toEqual(['output']);
+    expect(told('large')[0]).toMatchObject({ event: 'gap', from_seq: 1 });
+    expect(bytes('large')).toBe(108_894);
+  });
+
+  it('with output, broken off anywhere and taken up by the id: all of it is told', async () => {
+    const ids = ['p', 'q', 'r'];
+    const told = new Map<string, number>();
+    const total = (id: string) => [...told].reduce((sum, [key, bytes]) => sum + (key.startsWith(id) ? bytes : 0), 0);
+    const complete = () => ids.every((id) => total(id) === SEQ_60000);
+    let after_id: number | undefined;
+    /** Takes the next events of a watch and breaks it off, in the middle of a batch or not. */
+    const take = async (count: number) => {
+      const leave = new AbortController();
+      let left = count;
+      for await (const batch of await backend.process.watch({ output: true, after_id }, { signal: leave.signal })) {
+        const seen = batch.slice(0, left);
+        for (const change of seen) if (change.event === 'output') told.set(`${change.process_id} ${change.seq}`, change.chunk.length);
+        after_id = seen.at(-1)?.id;
+        left -= seen.length;
+        if (left === 0 || complete()) leave.abort();
+      }
+    };
+    for (const process_id of ids) await backend.sh('read x; seq 1 60000', { process_id, pipe_stdin: true });
+    await take(1);
+    for (const id of ids) await backend.process.write(id, Buffer.from('\n'));
+    for (let connection = 0; !complete(); connection++) await take(2 + ((connection * 37) % 300));
+    for (const id of ids) expect([id, total(id)]).toEqual([id, SEQ_60000]);
+  });
+
   it('many watchers see the same changes', async () => {
     const watchers = await Promise.all(Array.from({ length: 20 }, () => watch()));
     await Promise.all(watchers.map((watcher) => watcher.until(is('snapshot'))));
@@ -131,4 +185,8 @@ describe.each(BACKENDS)('%s', (name) => {
   });
 });
 
+/** The size of the numbers to 60000, in bytes. */
+const SEQ_60000 = 348_894;
+
 type Output = Extract<ChangeEvent, { event: 'output' }>;
+type GapChange = Extract<ChangeEvent, { event: 'gap' }>;

@@ -40,6 +40,7 @@ describe('B64 a malformed number', () => {
       await get(`${at}/output?after_seq=${value}`),
       await get(`${at}/output?follow=true&after_seq=${value}`),
       await get(`${at}/events?after_seq=${value}`),
+      ...(/^[\x21-\x7e]+$/.test(text) ? [await get('/events?output=true', { 'last-event-id': text })] : []),
       ...(/^[\x21-\x7e]+$/.test(text) ? [await get(`${at}/events`, { 'last-event-id': text })] : []),
       ...(/^[\x21-\x7e]+$/.test(text) ? [await get(`${at}/events?after_seq=1`, { 'last-event-id': text })] : []),
     ];
