@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import type { GatewayApp } from './gateway-app.js';
 
 /** When a caller that closed its sending side is first asked whether it is still there, in milliseconds: quick replies go before. */
-const FIRST_ASK_MS = 250;
+const FIRST_ASK_MS = 100;
 
-/** How often it is asked, each time after twice as long: for 2 minutes. Clients take 16 digits of a chunk's size, six of which it may need itself. */
-const MOST_ASKS = 10;
+/** How often it is asked, each time after twice as long: clients take 16 digits of a chunk's size, and it may need five itself. */
+const MOST_ASKS = 11;
 
 /**
  * Keeps count of the replies each connection has still to carry, and makes their `close` event true: Node emits it only

@@ -33,7 +33,7 @@ describe('a caller that closes its sending side after the request is answered', 
   });
 
   test('quick replies come without an interim one, and HTTP/1.0 never gets one', async () => {
-    for (const text of [POST('/run', '{"argv":["true"]}'), POST('/run', '{"argv":["sleep","1"]}').replace('1.1', '1.0')]) {
+    for (const text of [requestText('GET /healthz HTTP/1.1', head()), POST('/run', '{"argv":["sleep","1"]}').replace('1.1', '1.0')]) {
       const connection = await sendHalf(text);
       await connection.untilClosed();
       expect(connection.received).toMatch(/^HTTP\/1\.1 200 /);
