@@ -3,8 +3,13 @@ import type { EventLog } from './event-log.js';
 import { fairTurn } from './fair-turn.js';
 import type { PacedReader, Pacer } from './pacer.js';
 
-/** Payload of one batch, in bytes: what a reader that stops reading leaves in memory. Larger ones are hardly faster. */
-const BATCH_BYTES = 64 * 1024;
+/**
+ * Payload of one batch, in bytes: what a reader that stops reading leaves in memory. Large ones are faster, so a few readers
+ * get them; all readers of a process together leave 16 MiB, or 64 KiB each where that is more.
+ */
+const LARGEST_BATCH_BYTES = 256 * 1024;
+const SMALLEST_BATCH_BYTES = 64 * 1024;
+const ALL_BATCHES_BYTES = 16 * 1024 * 1024;
 
 const DONE = { done: true, value: undefined } as const;
 
@@ -65,7 +70,7 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
   }
 
   #take(): ProcessEvent[] {
-    const batch = this.#exact(this.#log.batch(this.#after_seq, BATCH_BYTES));
+    const batch = this.#exact(this.#log.batch(this.#after_seq, batchBytes(this.#pacer.readers)));
     for (const event of batch) {
       if (event.event === 'gap') this.position = this.#log.total_bytes - this.#log.retained_bytes;
       else if (event.event === 'output') this.position += event.chunk.length;
@@ -95,4 +100,8 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
     }
     return DONE;
   }
+}
+
+function batchBytes(readers: number): number {
+  return Math.max(SMALLEST_BATCH_BYTES, Math.min(LARGEST_BATCH_BYTES, ALL_BATCHES_BYTES / readers));
 }

@@ -45,6 +45,11 @@ export class Pacer {
     if (this.#expected) this.#readers.add(this.#expected);
   }
 
+  /** How many follow, with the one that is expected. */
+  get readers(): number {
+    return this.#readers.size;
+  }
+
   add(reader: PacedReader): void {
     this.#readers.add(reader);
     this.expectNobody();

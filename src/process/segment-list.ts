@@ -1,7 +1,8 @@
 import type { OutputEvent, Stream } from '../protocol/index.js';
 
+/** Sizes of the buffers that chunks share, in bytes. Larger ones are slower: they come from the system afresh each time. */
 const SMALLEST_SLAB = 1024;
-const LARGEST_SLAB = 256 * 1024;
+const LARGEST_SLAB = 64 * 1024;
 
 const STREAMS: readonly Stream[] = ['stdout', 'stderr', 'pty'];
 
@@ -104,14 +105,15 @@ export class SegmentList {
     return low;
   }
 
-  /** Buffers grow with the output, so that little output costs little. */
+  /** Buffers grow with the output, so that little output costs little; a chunk that would waste much of one has its own. */
   #buffer(needed: number, last_size: number): Uint8Array {
     const spare = this.#spare;
     if (spare !== null && spare.length >= needed) {
       this.#spare = null;
       return spare;
     }
-    return Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.#largest, Math.max(SMALLEST_SLAB, last_size * 2))));
+    const shared = Math.min(this.#largest, Math.max(SMALLEST_SLAB, last_size * 2));
+    return Buffer.allocUnsafeSlow(needed > this.#largest / 2 ? needed : Math.max(needed, shared));
   }
 
   #add(first_seq: number, buffer: Uint8Array): Segment {

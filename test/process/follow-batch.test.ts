@@ -4,21 +4,26 @@ import { FollowCursor } from '../../src/process/follow-cursor.js';
 import { Pacer } from '../../src/process/pacer.js';
 import type { ProcessEvent } from '../../src/protocol/index.js';
 
-/** What a stalled reader keeps in memory is one batch. */
-const MOST_BYTES = 64 * 1024;
+const KIB = 1024;
 
-test('readers at the same place share their batches, of one stream too, and a batch is small', async () => {
-  const log = new EventLog(1024 * 1024);
+/** What a stalled reader keeps in memory is one batch. */
+test.each([
+  { readers: 3, most_bytes: 256 * KIB },
+  { readers: 128, most_bytes: 128 * KIB },
+  { readers: 1000, most_bytes: 64 * KIB },
+])('$readers readers at the same place share their batches, of one stream too, none larger than $most_bytes bytes', async (expected) => {
+  const log = new EventLog(1024 * KIB);
   const pacer = new Pacer(log, { pause() {}, resume() {} });
   for (let i = 0; i < 100; i++) log.append('stdout', new Uint8Array(10_000));
-  const readers = [undefined, undefined, 'stdout' as const].map((stream) =>
-    new FollowCursor(log, pacer, 0, stream)[Symbol.asyncIterator](),
+  const readers = Array.from({ length: expected.readers }, (_, i) =>
+    new FollowCursor(log, pacer, 0, i % 3 === 2 ? 'stdout' : undefined)[Symbol.asyncIterator](),
   );
   for (let bytes = 0; bytes < 1_000_000; ) {
     const [first, ...others] = await Promise.all(readers.map(async (reader) => (await reader.next()).value as ProcessEvent[]));
     for (const other of others) expect(other).toBe(first);
     const size = first?.reduce((sum, event) => sum + (event.event === 'output' ? event.chunk.length : 0), 0) ?? 0;
-    expect(size).toBeLessThanOrEqual(MOST_BYTES);
+    expect(size).toBeLessThanOrEqual(expected.most_bytes);
+    expect(size).toBeGreaterThan(Math.min(expected.most_bytes - 10_000, 1_000_000 - bytes - 1));
     bytes += size;
   }
   pacer.close();
