@@ -71,7 +71,10 @@ export class Pacer {
   appended(): void {
     if (this.#patience || this.#readers.size === 0 || !this.#anyBehind(this.#high_bytes)) return;
     this.#source.pause();
-    this.#patience = setTimeout(() => this.#leaveBehind(), this.#expected ? FIRST_PATIENCE_MS : PATIENCE_MS);
+    // Where the gateway itself was held up, readers have one more turn of the loop to tell that they moved.
+    const over = () => setImmediate(() => this.#patience === patience && this.#leaveBehind());
+    const patience = setTimeout(over, this.#expected ? FIRST_PATIENCE_MS : PATIENCE_MS);
+    this.#patience = patience;
   }
 
   /** To be called when a reader has moved. */
@@ -89,7 +92,6 @@ export class Pacer {
 
   #leaveBehind(): void {
     this.expectNobody();
-    if (!this.#patience) return;
     for (const reader of this.#readers) {
       if (this.#log.total_bytes - reader.position > this.#low_bytes) reader.paces = false;
     }
