@@ -2,6 +2,8 @@ export * from './base64.js';
 export * from './control.js';
 export * from './error.js';
 export * from './exec-process.js';
+export * from './file.js';
+export * from './file-system.js';
 export * from './limits.js';
 export * from './output.js';
 export * from './process.js';

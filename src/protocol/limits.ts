@@ -57,3 +57,10 @@ export const MAX_LABELS = 64;
 
 /** Silence on an event stream after which a comment is sent, in milliseconds: below the 30 s idle cut of strict proxies. */
 export const HEARTBEAT_MS = 15_000;
+
+/** Default and largest page of `GET /fs/directory`, in entries. */
+export const DEFAULT_FILE_PAGE = 1_000;
+export const MAX_FILE_PAGE = 10_000;
+
+/** Deepest listing of `GET /fs/directory`, in levels. */
+export const MAX_TREE_DEPTH = 64;

@@ -1,0 +1,90 @@
+import type { CallOptions } from './exec-process.js';
+import type { Copied, CopyRequest, DirectoryList, FileMetadata, MoveRequest, Removed, Stored } from './file.js';
+
+/** A path: absolute, or relative to the file root; as base64 where it is not UTF-8. Exactly one of the two. */
+export interface FilePath {
+  path?: string | undefined;
+  path_base64?: string | undefined;
+}
+
+export interface ReadFileOptions extends CallOptions {
+  /** First byte. Default 0. */
+  offset?: number | undefined;
+  /** Bytes at most. Default: to the end of the file. */
+  length?: number | undefined;
+  /** Read only the content that has this etag, else `precondition_failed`. */
+  if_match?: string | undefined;
+}
+
+/** The content of a file at one moment, read as it is iterated. */
+export interface FileContent {
+  /** Of the open file. */
+  readonly metadata: FileMetadata;
+  /** Bytes that will come, or null when that is only known at the end: a file of /proc says size 0 and holds more. */
+  readonly length: number | null;
+  /** To be iterated once; leaving the loop closes the file. It fails, and does not end, when the file shrinks below `length`. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Lets go of a content whose body is not iterated. */
+  close(): Promise<void>;
+}
+
+/** What a file is to hold. A body that fails leaves the old file. */
+export type FileBody = Uint8Array | AsyncIterable<Uint8Array>;
+
+export interface WriteFileOptions extends CallOptions {
+  /** Permission bits of the file. Default: those it has; 0666 less the umask for a new one. */
+  mode?: number | undefined;
+  /** Also make the directories above it. Default false. */
+  create_parents?: boolean | undefined;
+  /** Replace only a file with one of these etags, or any file (`*`); else `precondition_failed`. */
+  if_match?: string[] | '*' | undefined;
+  /** Replace no file with one of these etags, or make a new file only (`*`); else `precondition_failed`. */
+  if_none_match?: string[] | '*' | undefined;
+}
+
+export interface CreateDirectoryOptions extends CallOptions {
+  /** Also make the directories above it, and take one that is there. Default false: `path_exists`. */
+  recursive?: boolean | undefined;
+  /** Permission bits. Default 0777 less the umask. */
+  mode?: number | undefined;
+}
+
+export interface MetadataOptions extends CallOptions {
+  /** Tell of what a link leads to. Default false: of the link itself. */
+  follow_symlinks?: boolean | undefined;
+}
+
+export interface ReadDirectoryOptions extends CallOptions {
+  /** Levels, 1..64, default 1. Links are listed and not entered. */
+  depth?: number | undefined;
+  /** Entries in one answer, 1..10000, default 1000. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface RemoveOptions extends CallOptions {
+  /** Remove a directory with all it holds. Default false: `directory_not_empty`. */
+  recursive?: boolean | undefined;
+  /** Take it as done when nothing is there. Default false: `path_not_found`. */
+  force?: boolean | undefined;
+}
+
+/**
+ * Files, wherever they are: on this machine, or behind a gateway. Whoever holds one never knows which. All calls reject
+ * with a `GatewayError`; no path leaves the file root, symlinks and races included.
+ */
+export interface ExecutorFileSystem {
+  /** Follows links. Special files are refused with `not_regular_file`, at once. */
+  readFile(path: FilePath, options?: ReadFileOptions): Promise<FileContent>;
+  /** Replaces the file whole or not at all; follows a link to its target; keeps the mode. */
+  writeFile(path: FilePath, body: FileBody, options?: WriteFileOptions): Promise<Stored>;
+  createDirectory(path: FilePath, options?: CreateDirectoryOptions): Promise<Stored>;
+  getMetadata(path: FilePath, options?: MetadataOptions): Promise<FileMetadata>;
+  readDirectory(path: FilePath, options?: ReadDirectoryOptions): Promise<DirectoryList>;
+  /** Removes a link, never its target; never the root. */
+  remove(path: FilePath, options?: RemoveOptions): Promise<Removed>;
+  /** Copies links as links, keeps modes, and tells the special files it left out. A single special file is refused. */
+  copy(request: CopyRequest, options?: CallOptions): Promise<Copied>;
+  /** Renames; between file systems `cross_device`. */
+  move(request: MoveRequest, options?: CallOptions): Promise<void>;
+}
