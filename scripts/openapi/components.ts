@@ -57,6 +57,7 @@ export const SCHEMAS: Record<string, object> = {
       code: { type: 'string', enum: ERROR_CODES },
       field: { type: 'string', description: 'The field, parameter or header at fault.' },
       process_id: { type: 'string' },
+      path: { type: 'string', description: 'The path at fault, as it was given.' },
       allowed: {
         description: 'What would be accepted.',
         anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
@@ -64,6 +65,8 @@ export const SCHEMAS: Record<string, object> = {
       limit: { type: 'integer', description: 'The limit that was passed.' },
       accepted_bytes: { type: 'integer', minimum: 0, description: 'Input accepted so far.' },
       next_seq: { type: 'integer', minimum: 1, description: 'The number the next event will take.' },
+      etag: { type: 'string', description: 'The entity tag of the file as it is now.' },
+      size_bytes: { type: 'integer', minimum: 0, description: 'The size of the file.' },
       retry_after_ms: { type: 'integer', minimum: 0, description: 'When to try again, in milliseconds.' },
     },
   },

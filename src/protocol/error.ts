@@ -56,7 +56,7 @@ export const ERRORS = {
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'The gateway failed'],
   upstream_unreachable: [502, 'The gateway behind this one cannot be reached'],
-  resource_exhausted: [503, 'The machine has no room for another process'],
+  resource_exhausted: [503, 'The machine has no room for it now'],
   shutting_down: [503, 'The gateway is shutting down'],
   no_space: [507, 'The file system is full'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;

@@ -7,8 +7,9 @@ export interface FilePath {
   path_base64?: string | undefined;
 }
 
+/** The signal also ends a body that is being read. */
 export interface ReadFileOptions extends CallOptions {
-  /** First byte. Default 0. */
+  /** First byte. Default 0. At or beyond the end of a file that has a size: `range_not_satisfiable`, with `size_bytes`. */
   offset?: number | undefined;
   /** Bytes at most. Default: to the end of the file. */
   length?: number | undefined;
