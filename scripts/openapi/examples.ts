@@ -137,6 +137,7 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   argument_list_too_long: ['argv[1] is longer than 131071 bytes: pass it by stdin or a file.', { field: 'argv[1]', limit: 131071 }],
   file_error: ['"/mnt/notes.txt": the system could not do it (EIO).', { path: '/mnt/notes.txt' }],
   too_many_processes: ['1000 processes are open, which is the limit: end one, or raise --max-processes.', { limit: 1000 }],
+  too_many_watches: ['The tree and what else is watched hold more than 50000 directories: watch a smaller one.', { limit: 50000 }],
   stdin_backpressure: ['The process does not read its input: try again later.', { accepted_bytes: 1048576 }],
   headers_too_large: ['The request line and headers are longer than 16 KiB: send less.'],
   internal: ['The gateway failed; its log has the reason under the request id 5f1c-1.'],

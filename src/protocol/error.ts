@@ -1,3 +1,5 @@
+import type { Unpacked } from './archive.js';
+
 /**
  * The error table: every `code` a reply can carry, its HTTP status, and what it means.
  * `docs/errors.md` holds the same rows; a test compares the two.
@@ -8,6 +10,8 @@ export const ERRORS = {
   invalid_argument: [400, 'A value cannot be passed to a process'],
   invalid_cursor: [400, 'The cursor is not one that was given out'],
   invalid_path: [400, 'The path cannot be a path'],
+  invalid_archive: [400, 'The body is not a whole tar'],
+  invalid_pattern: [400, 'The pattern cannot be used'],
   path_too_long: [400, 'The path or a name in it is too long'],
   unauthorized: [401, 'A valid bearer token is required'],
   origin_not_allowed: [403, 'Requests from this origin are not allowed'],
@@ -50,8 +54,10 @@ export const ERRORS = {
   cwd_not_a_directory: [422, 'The working directory is not a directory'],
   cwd_permission_denied: [422, 'The working directory may not be entered'],
   argument_list_too_long: [422, 'Arguments and environment exceed what the system can pass'],
+  unsafe_archive_entry: [422, 'An entry of the tar would leave the directory'],
   file_error: [422, 'The system could not do it'],
   too_many_processes: [429, 'The limit of running processes is reached'],
+  too_many_watches: [429, 'The limit of what is watched is reached'],
   stdin_backpressure: [429, 'The process does not read its input'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'The gateway failed'],
@@ -75,6 +81,7 @@ export interface ProblemFields {
   next_seq?: number;
   etag?: string;
   size_bytes?: number;
+  unpacked?: Unpacked;
   retry_after_ms?: number;
 }
 

@@ -1,5 +1,8 @@
+import type { ArchiveEncoding, Unpacked } from './archive.js';
 import type { CallOptions } from './exec-process.js';
 import type { Copied, CopyRequest, DirectoryList, FileMetadata, MoveRequest, Removed, Stored } from './file.js';
+import type { FileChange } from './file-watch.js';
+import type { SearchLine, SearchQuery } from './search.js';
 
 /** A path: absolute, or relative to the file root; as base64 where it is not UTF-8. Exactly one of the two. */
 export interface FilePath {
@@ -70,6 +73,26 @@ export interface RemoveOptions extends CallOptions {
   force?: boolean | undefined;
 }
 
+export interface WriteArchiveOptions extends CallOptions {
+  /** Also make the directories above it. Default false. */
+  create_parents?: boolean | undefined;
+  /** How the tar is packed. Default: what its first bytes say. */
+  encoding?: ArchiveEncoding | undefined;
+}
+
+export interface WatchFilesOptions extends CallOptions {
+  /** Also what is below the directories in it. Links are told of and not entered. Default false. */
+  recursive?: boolean | undefined;
+  /** The id of the last event seen: goes on after it, or begins with `overflow` where that cannot be. Default: from now on. */
+  after_id?: string | undefined;
+}
+
+/** Events of a watch in batches, at the reader's pace. Leaving the loop ends it. */
+export interface FileSubscription extends AsyncIterable<FileChange[]> {
+  /** True when nothing will ever come: `after_id` is that of `ended`. */
+  readonly ended: boolean;
+}
+
 /**
  * Files, wherever they are: on this machine, or behind a gateway. Whoever holds one never knows which. All calls reject
  * with a `GatewayError`; no path leaves the file root, symlinks and races included.
@@ -88,4 +111,23 @@ export interface ExecutorFileSystem {
   copy(request: CopyRequest, options?: CallOptions): Promise<Copied>;
   /** Renames; between file systems `cross_device`. */
   move(request: MoveRequest, options?: CallOptions): Promise<void>;
+  /** Tells the changes in a directory. Resolves when it is set: a change made after that is told. */
+  watch(path: FilePath, options?: WatchFilesOptions): Promise<FileSubscription>;
+  /**
+   * A tar of a directory, its entries named below it, or of one file. It is read as it is iterated, and to be iterated once;
+   * it fails, and does not end, when a file shrinks or cannot be read. Links are kept as links, special files left out, and so
+   * is what vanishes before its turn.
+   */
+  readArchive(path: FilePath, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
+  /**
+   * Unpacks a tar into a directory, which is made when it is missing. Each file lands whole or not at all; what was made
+   * before a failure stays, and the error tells it in `unpacked`. Rejects with `unsafe_archive_entry` for what would leave the
+   * directory, `invalid_archive` for what is no whole tar, `payload_too_large` beyond the limits.
+   */
+  writeArchive(path: FilePath, body: FileBody, options?: WriteArchiveOptions): Promise<Unpacked>;
+  /**
+   * Searches a tree, or one file, for names and lines; what it finds comes in batches, a `SearchEnd` last. To be iterated once;
+   * leaving the loop ends the search. Links are not followed. Rejects with `invalid_pattern` for a pattern that is none.
+   */
+  search(path: FilePath, query: SearchQuery, options?: CallOptions): Promise<AsyncIterable<SearchLine[]>>;
 }
