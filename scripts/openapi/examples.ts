@@ -88,6 +88,11 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   invalid_argument: ['argv[1] holds a NUL character, which no program can be given: remove it.', { field: 'argv[1]' }],
   invalid_cursor: ['after_seq must be an integer from 0 to 9007199254740991; got "1e3".', { field: 'after_seq' }],
   invalid_path: ['path holds a NUL character, which no path can: remove it.', { field: 'path' }],
+  invalid_archive: [
+    'The tar ends in the middle of "src/main.c": send it whole.',
+    { path: 'src/main.c', unpacked: { files: 12, directories: 3, links: 0, bytes: 48213 } },
+  ],
+  invalid_pattern: ['text is no regular expression of RE2: missing closing ): `(foo`.', { field: 'text' }],
   path_too_long: ['A name in path is longer than this file system takes (255 bytes).', { path: NOTES }],
   unauthorized: ['Send the token of this gateway in one header: "Authorization: Bearer TOKEN".'],
   origin_not_allowed: [
@@ -135,6 +140,10 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   cwd_not_a_directory: ['The working directory "/etc/hosts" is not a directory.', { field: 'cwd' }],
   cwd_permission_denied: ['The working directory "/root" may not be entered.', { field: 'cwd' }],
   argument_list_too_long: ['argv[1] is longer than 131071 bytes: pass it by stdin or a file.', { field: 'argv[1]', limit: 131071 }],
+  unsafe_archive_entry: [
+    '"../.profile" leads out of the directory by its "..": leave it out of the tar.',
+    { path: '../.profile', unpacked: { files: 0, directories: 0, links: 0, bytes: 0 } },
+  ],
   file_error: ['"/mnt/notes.txt": the system could not do it (EIO).', { path: '/mnt/notes.txt' }],
   too_many_processes: ['1000 processes are open, which is the limit: end one, or raise --max-processes.', { limit: 1000 }],
   too_many_watches: ['The tree and what else is watched hold more than 50000 directories: watch a smaller one.', { limit: 50000 }],
