@@ -19,8 +19,10 @@ import { addShutdownCheck } from './plugins/shutdown-check.js';
 import { addUnknownAddress } from './plugins/unknown-address.js';
 import { addValidation } from './plugins/validation.js';
 import type { ExecProcess } from './protocol/exec-process.js';
+import type { ExecutorFileSystem } from './protocol/file-system.js';
 import { controlRoutes } from './routes/control.js';
 import { eventRoutes } from './routes/events.js';
+import { fileRoutes } from './routes/files.js';
 import { healthRoutes } from './routes/health.js';
 import { metricsRoute } from './routes/metrics.js';
 import { openapiRoute } from './routes/openapi.js';
@@ -36,11 +38,17 @@ const MAX_PATH_PART = 512;
 /** Time in which a request has to arrive, body and all, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 300_000;
 
+/** Processes and files, wherever they are: an `Environment`, or what is like one. */
+export interface Machine {
+  process: ExecProcess;
+  files: ExecutorFileSystem;
+}
+
 /**
- * Builds the HTTP front of a set of processes, wherever they run. It does not listen yet.
+ * Builds the HTTP front of a machine. It does not listen yet.
  * @param logger where log lines go; by default standard error, at the level of the settings
  */
-export function buildApp(config: AppConfig, processes: ExecProcess, probes: Probes, logger?: FastifyBaseLogger): GatewayApp {
+export function buildApp(config: AppConfig, machine: Machine, probes: Probes, logger?: FastifyBaseLogger): GatewayApp {
   const app = createServer(config, logger ?? createLogger(config.log_level));
   // Every stream and long-poll listens to these.
   setMaxListeners(0, probes.stopping, probes.streamsEnd);
@@ -64,12 +72,18 @@ export function buildApp(config: AppConfig, processes: ExecProcess, probes: Prob
   addValidation(app);
   addErrors(app, config.max_body_bytes);
 
-  addRoutes(app, config, processes, probes, counts);
+  addRoutes(app, config, machine, probes, counts);
   return app;
 }
 
 /** Adds every route to a server that checks requests already. */
-export function addRoutes(app: GatewayApp, config: AppConfig, processes: ExecProcess, probes: Probes, counts: RequestCounts): void {
+export function addRoutes(
+  app: GatewayApp,
+  config: AppConfig,
+  { process: processes, files }: Machine,
+  probes: Probes,
+  counts: RequestCounts,
+): void {
   healthRoutes(app, probes);
   startRoutes(app, processes);
   runRoute(app, processes);
@@ -78,6 +92,7 @@ export function addRoutes(app: GatewayApp, config: AppConfig, processes: ExecPro
   eventRoutes(app, processes, probes, config.heartbeat_ms);
   stdinRoute(app, processes);
   controlRoutes(app, processes);
+  fileRoutes(app, files, config.max_file_bytes);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
 }

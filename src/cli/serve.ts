@@ -1,10 +1,11 @@
 import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
+import { GatewayError } from '../protocol/index.js';
 import { banner } from './banner.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { Shutdown } from './shutdown.js';
-import { readToken, readUpstreamToken } from './token.js';
+import { readToken, readUpstreamToken, SettingError } from './token.js';
 import { VERSION } from './version.js';
 
 /**
@@ -14,17 +15,7 @@ import { VERSION } from './version.js';
 export async function serve(options: ServeOptions): Promise<void> {
   const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
   const { listen: at } = options;
-  const environment = Environment.create({
-    url: options.upstream,
-    token: readUpstreamToken(options),
-    limits: {
-      max_processes: options.maxProcesses,
-      retain_bytes: options.retainBytes,
-      retain_closed_ms: options.retainClosedMs,
-      max_closed: options.maxClosed,
-      max_closed_bytes: options.maxClosedBytes,
-    },
-  });
+  const environment = createEnvironment(options);
   const shutdown = new Shutdown(environment);
   const app = buildApp(
     {
@@ -33,11 +24,12 @@ export async function serve(options: ServeOptions): Promise<void> {
       allow_hosts: options.allowHost,
       allow_origins: options.allowOrigin,
       max_body_bytes: options.maxBodyBytes,
+      max_file_bytes: options.maxFileBytes ?? null,
       heartbeat_ms: options.heartbeatMs,
       log_level: options.logLevel,
       version: VERSION,
     },
-    environment.process,
+    environment,
     shutdown.probes,
   );
   const end = () => {
@@ -47,4 +39,26 @@ export async function serve(options: ServeOptions): Promise<void> {
   process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', end);
   const url = await listen(app, at);
   process.stdout.write(banner(url, at.kind === 'unix' ? at.path : null, token));
+}
+
+function createEnvironment(options: ServeOptions): Environment {
+  const { upstream: url, fsRoot: fs_root, confineCwd: confine_cwd } = options;
+  const token = readUpstreamToken(options);
+  if (url !== undefined && (fs_root !== undefined || confine_cwd)) {
+    throw new SettingError('--fs-root and --confine-cwd are for what is on this machine: give them to the gateway at --upstream.');
+  }
+  const limits = {
+    max_processes: options.maxProcesses,
+    retain_bytes: options.retainBytes,
+    retain_closed_ms: options.retainClosedMs,
+    max_closed: options.maxClosed,
+    max_closed_bytes: options.maxClosedBytes,
+  };
+  try {
+    return Environment.create({ url, token, limits, fs_root, confine_cwd });
+  } catch (error) {
+    throw error instanceof GatewayError && fs_root !== undefined
+      ? new SettingError(`--fs-root: ${error.message}`, { cause: error })
+      : error;
+  }
 }

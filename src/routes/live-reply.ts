@@ -82,22 +82,22 @@ function heartbeat<Batch>(response: ServerResponse, { heartbeat: beat }: LiveFor
 }
 
 /** A transfer that is cut must not look complete, which it does to HTTP/1.0 unless the connection is reset. */
-function breakOff(response: ServerResponse): void {
+export function breakOff(response: ServerResponse): void {
   const { socket } = response;
   if (socket instanceof Socket && !response.chunkedEncoding && socket.remoteAddress !== undefined) socket.resetAndDestroy();
   else response.destroy();
 }
 
 /** Resolves when the socket takes more, or when the stream is over. */
-function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+export function drained(response: ServerResponse, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       response.off('drain', done);
-      signal.removeEventListener('abort', done);
+      signal?.removeEventListener('abort', done);
       resolve();
     };
-    if (signal.aborted) return resolve();
+    if (signal?.aborted) return resolve();
     response.once('drain', done);
-    signal.addEventListener('abort', done);
+    signal?.addEventListener('abort', done);
   });
 }

@@ -15,7 +15,7 @@ let app: GatewayApp;
 beforeAll(async () => {
   const never = new AbortController().signal;
   const probes = { ready: () => true, shutting_down: () => false, stats: () => environment.stats(), stopping: never, streamsEnd: never };
-  app = await buildApp({ ...DEFAULT_CONFIG, token: TOKEN, log_level: 'silent' }, environment.process, probes);
+  app = await buildApp({ ...DEFAULT_CONFIG, token: TOKEN, log_level: 'silent' }, environment, probes);
   await app.ready();
 });
 afterAll(async () => {

@@ -1,0 +1,27 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../protocol/error.js';
+
+/**
+ * The body of a request as it arrives, asked for (`100 Continue`) when it is first read. What is left of it when the
+ * reading ends is not the reader's concern.
+ * @param max_bytes the largest body, in bytes; null for any
+ * @throws {GatewayError} `payload_too_large`, before the first byte where Content-Length tells
+ */
+export function uploadBody(request: IncomingMessage, response: ServerResponse, max_bytes: number | null): AsyncIterable<Uint8Array> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (max_bytes !== null && declared > max_bytes) throw tooLarge(max_bytes);
+  return (async function* () {
+    if (request.headers.expect !== undefined) response.writeContinue();
+    let bytes = 0;
+    // Leaving the loop must not cut the connection: the answer still goes over it.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (max_bytes !== null && bytes > max_bytes) throw tooLarge(max_bytes);
+      yield chunk;
+    }
+  })();
+}
+
+function tooLarge(limit: number): GatewayError {
+  return new GatewayError('payload_too_large', `The file is larger than ${limit} bytes, which is the limit (--max-file-bytes).`, { limit });
+}
