@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import type { AppConfig } from './config.js';
 import { addAuth } from './plugins/auth.js';
 import { addJsonParser } from './plugins/body-parsers.js';
+import { addBodyTimeout } from './plugins/body-timeout.js';
 import { addCors } from './plugins/cors.js';
 import { addErrors, sendProblem, toGatewayError } from './plugins/errors.js';
 import { addExpectationCheck } from './plugins/expectation.js';
@@ -17,6 +18,7 @@ import { requestId } from './plugins/request-id.js';
 import { addRequestLog, createLogger, type RequestCounts } from './plugins/request-log.js';
 import { addShutdownCheck } from './plugins/shutdown-check.js';
 import { addUnknownAddress } from './plugins/unknown-address.js';
+import { addUnreadBody } from './plugins/unread-body.js';
 import { addValidation } from './plugins/validation.js';
 import type { ExecProcess } from './protocol/exec-process.js';
 import type { ExecutorFileSystem } from './protocol/file-system.js';
@@ -35,8 +37,8 @@ import { stdinRoute } from './routes/stdin.js';
 /** Longest part of a path, in characters: an id has at most 128. */
 const MAX_PATH_PART = 512;
 
-/** Time in which a request has to arrive, body and all, in milliseconds. */
-const REQUEST_TIMEOUT_MS = 300_000;
+/** Time in which a body has to arrive, in milliseconds; where it is read as it comes, in which some of it has to. */
+const BODY_TIMEOUT_MS = 300_000;
 
 /** Processes and files, wherever they are: an `Environment`, or what is like one. */
 export interface Machine {
@@ -67,6 +69,8 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
   addAuth(app, config.token);
   addUnknownAddress(app);
   addExpectationCheck(app);
+  addBodyTimeout(app, BODY_TIMEOUT_MS);
+  addUnreadBody(app);
 
   addJsonParser(app);
   addValidation(app);
@@ -106,7 +110,6 @@ function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp 
     genReqId: (request) => requestId(request.headers['x-request-id']),
     bodyLimit: config.max_body_bytes,
     exposeHeadRoutes: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     // The shutdown check answers instead, in the form of all other errors.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PATH_PART },

@@ -16,6 +16,9 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 const MIN_WRITE_BYTES = 4096;
 const MAX_DELAY_MS = 100;
 
+/** Stands for a status where the caller left before any answer, or its body broke off. */
+const LEFT = 499;
+
 /** A log to standard error: standard output is for what people asked to see. Waiting lines are written at exit too. */
 export function createLogger(level: string): Logger {
   const destination = pino.destination({
@@ -36,7 +39,7 @@ export function addRequestLog(app: GatewayApp): RequestCounts {
     counts.in_flight += 1;
     reply.raw.once('close', () => {
       counts.in_flight -= 1;
-      finish(counts, request, reply.raw.statusCode, performance.now() - begun);
+      finish(counts, request, reply.raw.headersSent ? reply.raw.statusCode : LEFT, performance.now() - begun);
     });
     done();
   });
