@@ -3,7 +3,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /** Opens a place without opening what is there (open(2)); Node has no name for it. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 
 /** Whether a path can start at a descriptor: on Linux, through /proc (proc_pid_fd(5)). */
 export const HOLDS_DESCRIPTORS = process.platform === 'linux' && existsSync('/proc/self/fd');

@@ -1,4 +1,5 @@
 import type {
+  CallOptions,
   CreateDirectoryOptions,
   ExecutorFileSystem,
   FileBody,
@@ -7,6 +8,8 @@ import type {
   FilePath,
   MetadataOptions,
   ReadFileOptions,
+  SearchLine,
+  SearchQuery,
   Stored,
   WriteFileOptions,
 } from '../protocol/index.js';
@@ -18,6 +21,7 @@ import { NameLock } from './name-lock.js';
 import { pathBytes, showPath } from './path-bytes.js';
 import { linkText } from './place.js';
 import { openContent } from './read-file.js';
+import { TreeSearch } from './tree-search.js';
 import { BodyFailure, writeWhole } from './write-file.js';
 
 export interface LocalFileSystemOptions {
@@ -26,14 +30,16 @@ export interface LocalFileSystemOptions {
 }
 
 /** Files of this machine. */
-export class LocalFileSystem implements Pick<ExecutorFileSystem, 'readFile' | 'writeFile' | 'createDirectory' | 'getMetadata'> {
+export class LocalFileSystem implements Pick<ExecutorFileSystem, 'readFile' | 'writeFile' | 'createDirectory' | 'getMetadata' | 'search'> {
   /** For the other parts of the files half: watch, archive, search. */
   readonly root: FileRoot;
   readonly #locks = new NameLock();
+  readonly #searches: TreeSearch;
 
   /** @throws {GatewayError} unless the root is a directory */
   constructor({ root }: LocalFileSystemOptions = {}) {
     this.root = new FileRoot(root);
+    this.#searches = new TreeSearch(this.root);
   }
 
   async readFile(path: FilePath, options: ReadFileOptions = {}): Promise<FileContent> {
@@ -67,5 +73,9 @@ export class LocalFileSystem implements Pick<ExecutorFileSystem, 'readFile' | 'w
       held.close();
       return fileMetadata(stats, stats.isSymbolicLink() ? ((await linkText(place.path)) ?? undefined) : undefined);
     });
+  }
+
+  search(path: FilePath, query: SearchQuery, options?: CallOptions): Promise<AsyncIterable<SearchLine[]>> {
+    return this.#searches.search(path, query, options);
   }
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { FileType } from './file.js';
 import {
   DEFAULT_SEARCH_MATCHES,
   DEFAULT_SEARCH_MS,
@@ -46,6 +47,7 @@ export const SearchMatch = Strict(
   {
     path: Type.String({ description: 'The path below the directory that was searched; the name, when it was a file.' }),
     path_base64: Nullable(Type.String({ description: 'That path as base64, where it is not UTF-8; else null.' })),
+    type: FileType,
     line: Nullable(Count('Number of the line, from 1; null without text.')),
     column: Nullable(Count('Where the first match in the line begins, in bytes from 1; null without text.')),
     text: Nullable(

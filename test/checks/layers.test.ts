@@ -37,6 +37,7 @@ const CASES: [file: string, line: string, rules: string[]][] = [
   ['src/fs/b.ts', "import '../protocol/a.js';", []],
   ['src/fs/c.ts', "import 'node:http';", [IMPORTS]],
   ['src/fs/d.ts', "import 'fastify';", [IMPORTS]],
+  ['src/fs/s.ts', "import 're2js';", []],
   ['src/fs/e.ts', "import '../process/a.js';", [IMPORTS]],
   ['src/fs/f.ts', "import '../client/a.js';", [IMPORTS]],
   ['src/plugins/a.ts', "import 'fastify';", []],
