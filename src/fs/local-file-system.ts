@@ -1,26 +1,38 @@
-import type {
-  CallOptions,
-  CreateDirectoryOptions,
-  ExecutorFileSystem,
-  FileBody,
-  FileContent,
-  FileMetadata,
-  FilePath,
-  MetadataOptions,
-  ReadFileOptions,
-  SearchLine,
-  SearchQuery,
-  Stored,
-  WriteFileOptions,
+import {
+  type CallOptions,
+  type Copied,
+  type CopyRequest,
+  type CreateDirectoryOptions,
+  type DirectoryList,
+  type ExecutorFileSystem,
+  type FileBody,
+  type FileContent,
+  type FileMetadata,
+  type FilePath,
+  GatewayError,
+  type MetadataOptions,
+  type MoveRequest,
+  type ReadDirectoryOptions,
+  type ReadFileOptions,
+  type Removed,
+  type RemoveOptions,
+  type SearchLine,
+  type SearchQuery,
+  type Stored,
+  type WriteFileOptions,
 } from '../protocol/index.js';
+import { copyEntry, type Transfer } from './copy-entry.js';
 import { createDirectory } from './create-directory.js';
-import { fileError } from './file-error.js';
+import { readPage } from './directory-page.js';
+import { fileError, systemError } from './file-error.js';
 import { fileMetadata } from './file-metadata.js';
 import { FileRoot } from './file-root.js';
+import { moveEntry } from './move-entry.js';
 import { NameLock } from './name-lock.js';
 import { pathBytes, showPath } from './path-bytes.js';
 import { linkText } from './place.js';
 import { openContent } from './read-file.js';
+import { removeEntry } from './remove-entry.js';
 import { TreeSearch } from './tree-search.js';
 import { BodyFailure, writeWhole } from './write-file.js';
 
@@ -30,7 +42,7 @@ export interface LocalFileSystemOptions {
 }
 
 /** Files of this machine. */
-export class LocalFileSystem implements Pick<ExecutorFileSystem, 'readFile' | 'writeFile' | 'createDirectory' | 'getMetadata' | 'search'> {
+export class LocalFileSystem implements Omit<ExecutorFileSystem, 'watch' | 'readArchive' | 'writeArchive'> {
   /** For the other parts of the files half: watch, archive, search. */
   readonly root: FileRoot;
   readonly #locks = new NameLock();
@@ -77,5 +89,56 @@ export class LocalFileSystem implements Pick<ExecutorFileSystem, 'readFile' | 'w
 
   search(path: FilePath, query: SearchQuery, options?: CallOptions): Promise<AsyncIterable<SearchLine[]>> {
     return this.#searches.search(path, query, options);
+  }
+
+  async readDirectory(path: FilePath, options: ReadDirectoryOptions = {}): Promise<DirectoryList> {
+    options.signal?.throwIfAborted();
+    return await this.root.at(path, { links: 'follow' }, async (place) => {
+      const { held, stats } = await place.hold();
+      try {
+        if (!stats.isDirectory()) throw systemError('ENOTDIR');
+        return await readPage(held, options);
+      } finally {
+        held.close();
+      }
+    });
+  }
+
+  async remove(path: FilePath, options: RemoveOptions = {}): Promise<Removed> {
+    options.signal?.throwIfAborted();
+    try {
+      return await this.root.at(path, {}, (place) => removeEntry(place, options, this.root));
+    } catch (error) {
+      if (options.force && error instanceof GatewayError && error.code === 'path_not_found') return { removed: false };
+      throw error;
+    }
+  }
+
+  async copy(request: CopyRequest, options: CallOptions = {}): Promise<Copied> {
+    return await this.#transfer(request, options, copyEntry);
+  }
+
+  async move(request: MoveRequest, options: CallOptions = {}): Promise<void> {
+    await this.#transfer(request, options, moveEntry);
+  }
+
+  async #transfer<T>(request: CopyRequest, { signal }: CallOptions, act: (transfer: Transfer) => Promise<T>): Promise<T> {
+    signal?.throwIfAborted();
+    const { source_path, source_path_base64, destination_path, destination_path_base64, recursive = false, overwrite = false } = request;
+    const from = { path: source_path, path_base64: source_path_base64 };
+    const to = { path: destination_path, path_base64: destination_path_base64 };
+    const source = await this.root.find(from, {});
+    try {
+      const destination = await this.root.find(to, {});
+      try {
+        return await act({ source, destination, recursive, overwrite, root: this.root, locks: this.#locks, signal });
+      } catch (error) {
+        throw fileError(error, `${showPath(pathBytes(from))} to ${showPath(pathBytes(to))}`);
+      } finally {
+        destination.close();
+      }
+    } finally {
+      source.close();
+    }
   }
 }

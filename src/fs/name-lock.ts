@@ -1,8 +1,10 @@
-/** Lets one caller at a time act on a key, in the order of arrival. Callers of other keys do not wait. */
+/** Lets one caller at a time act on a name in a directory, in the order of arrival. Callers of other names do not wait. */
 export class NameLock {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async hold<T>(key: string, act: () => Promise<T>): Promise<T> {
+  /** @param directory its identity, so that all paths to it count as one */
+  async hold<T>(directory: string, name: Buffer, act: () => Promise<T>): Promise<T> {
+    const key = `${directory}/${name.toString('latin1')}`;
     const before = this.#last.get(key);
     const mine = (async () => {
       await before?.catch(() => undefined);

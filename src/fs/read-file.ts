@@ -58,7 +58,7 @@ async function contentOf(handle: FileHandle, held: Held, options: ReadFileOption
 }
 
 /** Closes the file also when the loop is left before its first turn, which a generator does not notice. */
-function closing(blocks: AsyncGenerator<Uint8Array, void>, close: () => Promise<void>): AsyncIterable<Uint8Array> {
+export function closing(blocks: AsyncGenerator<Uint8Array, void>, close: () => Promise<void>): AsyncIterable<Uint8Array> {
   const iterator: AsyncIterator<Uint8Array, void> = {
     next: () => blocks.next(),
     return: async () => {
@@ -70,7 +70,7 @@ function closing(blocks: AsyncGenerator<Uint8Array, void>, close: () => Promise<
 }
 
 /** Files of the kernel's own tables say 0 bytes, or a page, and hold what there is to tell. */
-async function isUnsized(stats: BigIntStats, held: Held): Promise<boolean> {
+export async function isUnsized(stats: BigIntStats, held: Held): Promise<boolean> {
   if (stats.size > 0n && stats.blocks > 0n) return false;
   return process.platform === 'linux' && UNSIZED_TYPES.has((await statfs(held.path)).type);
 }
@@ -82,7 +82,8 @@ interface Bounds {
   exact: boolean;
 }
 
-async function* readBlocks(
+/** What a file holds from `offset` on, block by block; it closes the file at its end. A file that ends before `length` has failed when it is `exact`. */
+export async function* readBlocks(
   handle: FileHandle,
   { offset, length, exact }: Bounds,
   shown: string,

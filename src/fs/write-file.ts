@@ -8,7 +8,7 @@ import type { NameLock } from './name-lock.js';
 import { nextOrAbort } from './next-or-abort.js';
 import type { Place } from './place.js';
 import { checkPrecondition } from './precondition.js';
-import { TemporaryFile } from './temporary-file.js';
+import { TemporaryName } from './temporary-name.js';
 
 /** The failure of a body, which is not the file's: it is told as it is. */
 export class BodyFailure {
@@ -23,21 +23,19 @@ export class BodyFailure {
 export async function writeWhole(place: Place, body: FileBody, options: WriteFileOptions, locks: NameLock): Promise<Stored> {
   const before = await lookAt(place);
   checkPrecondition(options, before && etagOf(before));
-  const file = await TemporaryFile.create(place.directory, place.name, before ? 0o600 : 0o666);
+  const temporary = new TemporaryName(place.directory, place.name);
+  const handle = await temporary.createFile(before ? 0o600 : 0o666);
   try {
-    await fill(file.handle, body, options.signal);
-    await file.handle.sync();
-    const stored = await locks.hold(await lockKey(place), () => land(file, place, before, options));
+    await fill(handle, body, options.signal);
+    await handle.sync();
+    const directory = identityOf(await place.directory.stat());
+    const stored = await locks.hold(directory, place.name, () => land(temporary, handle, place, before, options));
     await syncDirectory(place.directory);
     return stored;
   } finally {
-    await file.dispose();
+    await Promise.all([temporary.dispose(), handle.close()]);
   }
 }
-
-/** The key of a place among all writers of this program. */
-export const lockKey = async (place: Place): Promise<string> =>
-  `${identityOf(await place.directory.stat())}/${place.name.toString('latin1')}`;
 
 /** What is there to be replaced: a regular file, or nothing. */
 async function lookAt(place: Place): Promise<BigIntStats | undefined> {
@@ -49,23 +47,29 @@ async function lookAt(place: Place): Promise<BigIntStats | undefined> {
   return stats;
 }
 
-async function land(file: TemporaryFile, place: Place, before: BigIntStats | undefined, options: WriteFileOptions): Promise<Stored> {
+async function land(
+  temporary: TemporaryName,
+  handle: FileHandle,
+  place: Place,
+  before: BigIntStats | undefined,
+  options: WriteFileOptions,
+): Promise<Stored> {
   options.signal?.throwIfAborted();
   const now = await lookAt(place).catch((error) => {
     // The path was walked once, and the body was taken: it cannot be walked anew.
     throw errnoOf(error) === 'ELOOP' ? systemError('EBUSY') : error;
   });
   checkPrecondition(options, now && etagOf(now));
-  await takeAfter(file.handle, now ?? before, options.mode);
+  await takeAfter(handle, now ?? before, options.mode);
   if (options.if_none_match === '*') {
-    await file.takeNew(place.name).catch((error) => {
+    await temporary.takeNew().catch((error) => {
       if (errnoOf(error) !== 'EEXIST') throw error;
       throw new GatewayError('precondition_failed', 'if_none_match does not hold: it is there already.');
     });
   } else {
-    await file.replace(place.name);
+    await temporary.replace();
   }
-  return { created: now === undefined, metadata: fileMetadata(await file.handle.stat({ bigint: true })) };
+  return { created: now === undefined, metadata: fileMetadata(await handle.stat({ bigint: true })) };
 }
 
 /** Owner and mode of the file that was there. Where the owner cannot be kept, set-id bits would hand out our own rights: they go. */
