@@ -57,13 +57,14 @@ async function contentOf(handle: FileHandle, held: Held, options: ReadFileOption
   return { metadata: fileMetadata(stats), length, body: closing(readBlocks(handle, bounds, shown, options.signal), close), close };
 }
 
-/** Closes the file also when the loop is left before its first turn, which a generator does not notice. */
+/** Closes what is read also when the loop is left before its first turn, which a generator does not notice. */
 export function closing(blocks: AsyncGenerator<Uint8Array, void>, close: () => Promise<void>): AsyncIterable<Uint8Array> {
   const iterator: AsyncIterator<Uint8Array, void> = {
     next: () => blocks.next(),
     return: async () => {
+      const left = await blocks.return();
       await close();
-      return await blocks.return();
+      return left;
     },
   };
   return { [Symbol.asyncIterator]: () => iterator };
