@@ -52,7 +52,7 @@ async function contentOf(handle: FileHandle, held: Held, options: ReadFileOption
     throw new GatewayError('range_not_satisfiable', `${shown} has ${size} bytes: offset is to be below.`, { size_bytes: size });
   }
   const length = unsized ? null : Math.min(options.length ?? size, size - offset);
-  const bounds = { offset, length: length ?? options.length ?? Number.POSITIVE_INFINITY, exact: !unsized };
+  const bounds = { offset, length: length ?? options.length ?? Number.POSITIVE_INFINITY, exact: !unsized, reuse: options.reuse };
   const close = () => handle.close();
   return { metadata: fileMetadata(stats), length, body: closing(readBlocks(handle, bounds, shown, options.signal), close), close };
 }
@@ -81,22 +81,25 @@ interface Bounds {
   length: number;
   /** Whether it is a fault when fewer bytes come. */
   exact: boolean;
+  /** Whether all blocks may share one buffer. Default false. */
+  reuse?: boolean | undefined;
 }
 
 /** What a file holds from `offset` on, block by block; it closes the file at its end. A file that ends before `length` has failed when it is `exact`. */
 export async function* readBlocks(
   handle: FileHandle,
-  { offset, length, exact }: Bounds,
+  { offset, length, exact, reuse = false }: Bounds,
   shown: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void> {
   const block = exact ? BLOCK_BYTES : UNSIZED_BLOCK_BYTES;
+  const shared = reuse ? Buffer.allocUnsafeSlow(Math.min(block, length)) : null;
   let at = offset;
   try {
     for (let left = length; left > 0; ) {
       signal?.throwIfAborted();
-      const buffer = Buffer.allocUnsafeSlow(Math.min(block, left));
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at).catch((error) => {
+      const buffer = shared ?? Buffer.allocUnsafeSlow(Math.min(block, left));
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, left), at).catch((error) => {
         throw fileError(error, shown);
       });
       if (bytesRead === 0 && !exact) return;
@@ -104,7 +107,7 @@ export async function* readBlocks(
       at += bytesRead;
       left -= bytesRead;
       // A short read must not hold on to a whole block of memory.
-      yield bytesRead < buffer.length / 2 ? Buffer.from(buffer.subarray(0, bytesRead)) : buffer.subarray(0, bytesRead);
+      yield !shared && bytesRead < buffer.length / 2 ? Buffer.from(buffer.subarray(0, bytesRead)) : buffer.subarray(0, bytesRead);
     }
   } finally {
     await handle.close();

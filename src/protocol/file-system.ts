@@ -18,6 +18,8 @@ export interface ReadFileOptions extends CallOptions {
   length?: number | undefined;
   /** Read only the content that has this etag, else `precondition_failed`. */
   if_match?: string | undefined;
+  /** Whether a block may be overwritten when the next is asked for: new memory for each costs more than the reading. Default false. */
+  reuse?: boolean | undefined;
 }
 
 /** The content of a file at one moment, read as it is iterated. */
@@ -87,12 +89,6 @@ export interface WatchFilesOptions extends CallOptions {
   after_id?: string | undefined;
 }
 
-/** Events of a watch in batches, at the reader's pace. Leaving the loop ends it. */
-export interface FileSubscription extends AsyncIterable<FileChange[]> {
-  /** True when nothing will ever come: `after_id` is that of `ended`. */
-  readonly ended: boolean;
-}
-
 /**
  * Files, wherever they are: on this machine, or behind a gateway. Whoever holds one never knows which. All calls reject
  * with a `GatewayError`; no path leaves the file root, symlinks and races included.
@@ -111,8 +107,12 @@ export interface ExecutorFileSystem {
   copy(request: CopyRequest, options?: CallOptions): Promise<Copied>;
   /** Renames; between file systems `cross_device`. */
   move(request: MoveRequest, options?: CallOptions): Promise<void>;
-  /** Tells the changes in a directory. Resolves when it is set: a change made after that is told. */
-  watch(path: FilePath, options?: WatchFilesOptions): Promise<FileSubscription>;
+  /**
+   * Tells the changes in a directory, in batches at the reader's pace; leaving the loop ends it. Resolves when it is set: a
+   * change made after that is told. Begins with `ready`, unless it goes on after `after_id`. Rejects with `not_a_directory`
+   * for anything else, `too_many_watches` beyond the limits.
+   */
+  watch(path: FilePath, options?: WatchFilesOptions): Promise<AsyncIterable<FileChange[]>>;
   /**
    * A tar of a directory, its entries named below it, or of one file. It is read as it is iterated, and to be iterated once;
    * it fails, and does not end, when a file shrinks or cannot be read. Links are kept as links, special files left out, and so

@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { breakOff, drained } from './live-reply.js';
+import { breakOff } from './live-reply.js';
 
 /** What a reply with the content of a file is made of. */
 export interface FileReply {
@@ -9,7 +10,7 @@ export interface FileReply {
   body: AsyncIterable<Uint8Array>;
 }
 
-/** Sends content at the caller's pace: one block is on its way, and none is read before it has left. */
+/** Sends content at the caller's pace: one block is on its way, and none is read before it has left, so that all may share one buffer. */
 export async function sendContent(
   reply: FastifyReply,
   { status, headers, body }: FileReply,
@@ -19,7 +20,7 @@ export async function sendContent(
   response.writeHead(status, { ...(reply.getHeaders() as Record<string, string>), ...headers });
   try {
     for await (const bytes of body) {
-      if (!response.write(bytes)) await drained(response, signal);
+      await written(response, bytes);
       if (signal?.aborted) return reply;
     }
     response.end();
@@ -28,4 +29,16 @@ export async function sendContent(
     breakOff(response);
   }
   return reply;
+}
+
+/** Resolves when the system has taken the bytes, or the caller is gone. */
+function written(response: ServerResponse, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('close', done);
+      resolve();
+    };
+    response.once('close', done);
+    response.write(bytes, done);
+  });
 }

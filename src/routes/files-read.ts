@@ -38,7 +38,7 @@ export function fileReadRoutes(app: GatewayApp, files: ExecutorFileSystem): void
     whileCallerStays(reply, async ({ signal }) => {
       const wanted = { path, download, headers, signal };
       if (ASKING.some((name) => headers[name] !== undefined)) return sendAsked(reply, files, wanted);
-      return sendWhole(reply, wanted, await files.readFile(path, { signal }));
+      return sendWhole(reply, wanted, await files.readFile(path, { reuse: true, signal }));
     }),
   );
 
@@ -69,7 +69,7 @@ async function sendAsked(reply: FastifyReply, files: ExecutorFileSystem, wanted:
     const pinned = (conditional && metadata.size_bytes > 0) || (parts !== null && parts.length > 1);
     const if_match = pinned ? (metadata.etag ?? undefined) : undefined;
     try {
-      if (parts === null) return await sendWhole(reply, wanted, await files.readFile(path, { if_match, signal }));
+      if (parts === null) return await sendWhole(reply, wanted, await files.readFile(path, { if_match, reuse: true, signal }));
       return await sendParts(reply, files, wanted, parts, if_match);
     } catch (error) {
       if (!(error instanceof GatewayError && error.code === 'precondition_failed' && left > 1)) throw error;
@@ -91,7 +91,7 @@ async function sendWhole(reply: FastifyReply, { path, download, signal }: Wanted
 async function sendParts(reply: FastifyReply, files: ExecutorFileSystem, wanted: Wanted, parts: ByteRange[], if_match?: string) {
   const { path, download, signal } = wanted;
   const read = ({ first, last }: ByteRange, if_match?: string) =>
-    files.readFile(path, { offset: first, length: last - first + 1, if_match, signal });
+    files.readFile(path, { offset: first, length: last - first + 1, if_match, reuse: true, signal });
   const [one] = parts as [ByteRange];
   const begun = await read(one, if_match);
   const { metadata, body } = begun;

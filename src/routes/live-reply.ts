@@ -89,15 +89,15 @@ export function breakOff(response: ServerResponse): void {
 }
 
 /** Resolves when the socket takes more, or when the stream is over. */
-export function drained(response: ServerResponse, signal: AbortSignal | undefined): Promise<void> {
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       response.off('drain', done);
-      signal?.removeEventListener('abort', done);
+      signal.removeEventListener('abort', done);
       resolve();
     };
-    if (signal?.aborted) return resolve();
+    if (signal.aborted) return resolve();
     response.once('drain', done);
-    signal?.addEventListener('abort', done);
+    signal.addEventListener('abort', done);
   });
 }
