@@ -96,7 +96,7 @@ export function addRoutes(
   eventRoutes(app, processes, probes, config.heartbeat_ms);
   stdinRoute(app, processes);
   controlRoutes(app, processes);
-  fileRoutes(app, files, config.max_file_bytes);
+  fileRoutes(app, files, probes, config);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
 }

@@ -41,12 +41,12 @@ const fetchUpstream: typeof fetch = async (input, init) => {
 export class Environment {
   readonly process: ExecProcess;
   readonly files: ExecutorFileSystem;
-  readonly #handler: ProcessHandler | null;
+  readonly #here: { handler: ProcessHandler; files: LocalFileSystem } | null;
 
-  private constructor(process: ExecProcess, files: ExecutorFileSystem, handler: ProcessHandler | null) {
+  private constructor(process: ExecProcess, files: ExecutorFileSystem, here: { handler: ProcessHandler; files: LocalFileSystem } | null) {
     this.process = process;
     this.files = files;
-    this.#handler = handler;
+    this.#here = here;
   }
 
   /**
@@ -60,12 +60,12 @@ export class Environment {
     }
     const files = new LocalFileSystem({ root: fs_root });
     const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits }, confine_cwd ? confinedCwd(files.root) : undefined);
-    return new Environment(new LocalExecProcess(handler), files as unknown as ExecutorFileSystem, handler);
+    return new Environment(new LocalExecProcess(handler), files as unknown as ExecutorFileSystem, { handler, files });
   }
 
   /** What runs and is kept here; zero for what runs elsewhere. */
   stats(): ProcessStats {
-    return this.#handler?.stats() ?? NOTHING;
+    return this.#here?.handler.stats() ?? NOTHING;
   }
 
   /**
@@ -73,6 +73,7 @@ export class Environment {
    * another gateway are left alone. Resolves when all are closed.
    */
   async close(grace_ms = 2_000): Promise<void> {
-    await this.#handler?.shutdown(grace_ms);
+    this.#here?.files.close();
+    await this.#here?.handler.shutdown(grace_ms);
   }
 }

@@ -10,25 +10,39 @@ import type {
   ReadDirectoryOptions,
   ReadFileOptions,
   RemoveOptions,
+  WatchFilesOptions,
   WriteFileOptions,
 } from '../protocol/file-system.js';
+import type { FileChange } from '../protocol/file-watch.js';
+import { FileWatchSource } from './file-watch-source.js';
+import { LastingStream } from './lasting-stream.js';
 import { RemoteContent } from './remote-content.js';
+import type { RemoteOptions } from './remote-exec-process.js';
+import { type RetryOptions, retrySettings } from './retry.js';
 import { upload } from './upload-stream.js';
-import { Wire, type WireOptions, type WireRequest } from './wire.js';
+import { Wire, type WireRequest } from './wire.js';
+
+/** Largest event of a watch, in characters: a path, escaped. */
+const MAX_EVENT_CHARS = 1024 * 1024;
 
 /**
  * Files behind a gateway, over `fetch` alone. Calls reject with the `GatewayError` that the gateway threw, or with
- * `upstream_unreachable` when it was not reached. Nothing is tried again.
+ * `upstream_unreachable` when it was not reached. Nothing is tried again but a watch.
  */
 export class RemoteFileSystem
   implements
-    Pick<ExecutorFileSystem, 'readFile' | 'writeFile' | 'createDirectory' | 'getMetadata' | 'readDirectory' | 'remove' | 'copy' | 'move'>
+    Pick<
+      ExecutorFileSystem,
+      'readFile' | 'writeFile' | 'createDirectory' | 'getMetadata' | 'readDirectory' | 'remove' | 'copy' | 'move' | 'watch'
+    >
 {
   readonly #wire: Wire;
+  readonly #retry: Required<RetryOptions>;
 
   /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
-  constructor(options: WireOptions) {
+  constructor(options: RemoteOptions) {
     this.#wire = new Wire(options);
+    this.#retry = retrySettings(options.retry);
   }
 
   async readFile(path: FilePath, { offset = 0, length, if_match, signal }: ReadFileOptions = {}): Promise<FileContent> {
@@ -79,6 +93,13 @@ export class RemoteFileSystem
 
   move(request: MoveRequest, { signal }: CallOptions = {}): Promise<void> {
     return this.#wire.empty({ method: 'POST', path: '/fs/move', body: request, signal });
+  }
+
+  /** Outlives its connections: each goes on where the last one broke, and tells what was missed by an overflow. */
+  watch(path: FilePath, { recursive, after_id, signal }: WatchFilesOptions = {}): Promise<AsyncIterable<FileChange[]>> {
+    const open = (after_id: string | undefined, signal: AbortSignal) =>
+      this.#wire.events({ path: '/fs/watch', query: { ...path, recursive, after_id }, signal }, MAX_EVENT_CHARS);
+    return LastingStream.open(new FileWatchSource(open, after_id), this.#retry, signal);
   }
 
   async #json<T>(request: WireRequest): Promise<T> {

@@ -6,6 +6,7 @@ import {
   type DirectoryList,
   type ExecutorFileSystem,
   type FileBody,
+  type FileChange,
   type FileContent,
   type FileMetadata,
   type FilePath,
@@ -19,6 +20,7 @@ import {
   type SearchLine,
   type SearchQuery,
   type Stored,
+  type WatchFilesOptions,
   type WriteFileOptions,
 } from '../protocol/index.js';
 import { copyEntry, type Transfer } from './copy-entry.js';
@@ -27,6 +29,7 @@ import { readPage } from './directory-page.js';
 import { fileError, systemError } from './file-error.js';
 import { fileMetadata } from './file-metadata.js';
 import { FileRoot } from './file-root.js';
+import { FileWatches } from './file-watches.js';
 import { moveEntry } from './move-entry.js';
 import { NameLock } from './name-lock.js';
 import { pathBytes, showPath } from './path-bytes.js';
@@ -42,16 +45,18 @@ export interface LocalFileSystemOptions {
 }
 
 /** Files of this machine. */
-export class LocalFileSystem implements Omit<ExecutorFileSystem, 'watch' | 'readArchive' | 'writeArchive'> {
+export class LocalFileSystem implements Omit<ExecutorFileSystem, 'readArchive' | 'writeArchive'> {
   /** For the other parts of the files half: watch, archive, search. */
   readonly root: FileRoot;
   readonly #locks = new NameLock();
   readonly #searches: TreeSearch;
+  readonly #watches: FileWatches;
 
   /** @throws {GatewayError} unless the root is a directory */
   constructor({ root }: LocalFileSystemOptions = {}) {
     this.root = new FileRoot(root);
     this.#searches = new TreeSearch(this.root);
+    this.#watches = new FileWatches(this.root);
   }
 
   async readFile(path: FilePath, options: ReadFileOptions = {}): Promise<FileContent> {
@@ -85,6 +90,15 @@ export class LocalFileSystem implements Omit<ExecutorFileSystem, 'watch' | 'read
       held.close();
       return fileMetadata(stats, stats.isSymbolicLink() ? ((await linkText(place.path)) ?? undefined) : undefined);
     });
+  }
+
+  async watch(path: FilePath, options?: WatchFilesOptions): Promise<AsyncIterable<FileChange[]>> {
+    return await this.#watches.read(path, options);
+  }
+
+  /** Ends all watching. */
+  close(): void {
+    this.#watches.close();
   }
 
   search(path: FilePath, query: SearchQuery, options?: CallOptions): Promise<AsyncIterable<SearchLine[]>> {

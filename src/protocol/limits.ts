@@ -111,7 +111,7 @@ export const MAX_SEARCHES = 4;
 /** Watches of one gateway; those of the same directory count once, and one without readers makes room. */
 export const MAX_WATCHES = 64;
 
-/** Directories of all watches of one gateway: each takes 2 KB here and one of the system's watches (fs.inotify.max_user_watches). */
+/** Directories of all watches of one gateway: each takes 4 KB here and one of the system's watches (fs.inotify.max_user_watches). */
 export const MAX_WATCHED_DIRECTORIES = 50_000;
 
 /** Entries of all watches of one gateway: each takes about 100 bytes. */
