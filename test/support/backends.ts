@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
+import { RemoteFileSystem } from '../../src/client/remote-file-system.js';
 import { Environment, type ProcessLimits } from '../../src/environment.js';
-import type { ExecProcess, ProcessInfo, StartRequest } from '../../src/protocol/index.js';
+import type { ExecProcess, ExecutorFileSystem, ProcessInfo, StartRequest } from '../../src/protocol/index.js';
 import { GatewayServer } from './gateway-server.js';
 import { commandLine, descriptors, markedProcesses, sessionMembers, until } from './proc.js';
 
@@ -51,6 +52,7 @@ export class Backend {
   readonly #own_env: Record<string, string | undefined> = {};
   #environment: Environment | null = null;
   #process: ExecProcess | null = null;
+  #files: ExecutorFileSystem | null = null;
   #baseline = new Map<number, number>();
   /** The gateways on the way, the one that holds the processes first. */
   servers: GatewayServer[] = [];
@@ -63,6 +65,11 @@ export class Backend {
   get process(): ExecProcess {
     if (!this.#process) throw new Error('The backend is not open.');
     return this.#process;
+  }
+
+  get files(): ExecutorFileSystem {
+    if (!this.#files) throw new Error('The backend is not open.');
+    return this.#files;
   }
 
   /** The program that holds the processes. */
@@ -131,6 +138,7 @@ export class Backend {
     }
     this.#environment = Environment.create({ limits: this.#options.limits });
     this.#process = this.#environment.process;
+    this.#files = this.#environment.files;
   }
 
   async #openRemote(): Promise<void> {
@@ -152,6 +160,7 @@ export class Backend {
     }
     const { url, token } = this.servers.at(-1) as GatewayServer;
     this.#process = new RemoteExecProcess({ url, token: token ?? undefined });
+    this.#files = new RemoteFileSystem({ url, token: token ?? undefined }) as unknown as ExecutorFileSystem;
   }
 
   #env(): Record<string, string> {
