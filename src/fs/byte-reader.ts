@@ -11,11 +11,7 @@ export class ByteReader {
 
   /** What is there, up to so many bytes and at least one; null at the end. */
   async some(most: number): Promise<Buffer | null> {
-    while (this.#rest.length === 0) {
-      const { done, value } = await this.#source.next();
-      if (done) return null;
-      this.#rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    }
+    if (this.#rest.length === 0 && !(await this.#more())) return null;
     const part = this.#rest.subarray(0, most);
     this.#rest = this.#rest.subarray(part.length);
     return part;
@@ -33,8 +29,26 @@ export class ByteReader {
     return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
   }
 
-  /** Lets go of the source. */
-  async close(): Promise<void> {
-    await this.#source.return?.();
+  /** The next bytes, which stay to be read; fewer where the source ends. */
+  async peek(count: number): Promise<Buffer> {
+    while (this.#rest.length < count && (await this.#more()));
+    return this.#rest.subarray(0, count);
+  }
+
+  /** All that is left, as it comes. */
+  async *rest(): AsyncGenerator<Buffer, void> {
+    for (let part = await this.some(Number.MAX_SAFE_INTEGER); part !== null; part = await this.some(Number.MAX_SAFE_INTEGER)) yield part;
+  }
+
+  /** False at the end of the source. */
+  async #more(): Promise<boolean> {
+    for (;;) {
+      const { done, value } = await this.#source.next();
+      if (done) return false;
+      if (value.length === 0) continue;
+      const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+      return true;
+    }
   }
 }

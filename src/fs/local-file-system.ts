@@ -20,9 +20,13 @@ import {
   type SearchLine,
   type SearchQuery,
   type Stored,
+  type Unpacked,
   type WatchFilesOptions,
+  type WriteArchiveOptions,
   type WriteFileOptions,
 } from '../protocol/index.js';
+import { readArchive } from './archive-read.js';
+import { writeArchive } from './archive-unpack.js';
 import { copyEntry, type Transfer } from './copy-entry.js';
 import { createDirectory } from './create-directory.js';
 import { readPage } from './directory-page.js';
@@ -45,7 +49,7 @@ export interface LocalFileSystemOptions {
 }
 
 /** Files of this machine. */
-export class LocalFileSystem implements Omit<ExecutorFileSystem, 'readArchive' | 'writeArchive'> {
+export class LocalFileSystem implements ExecutorFileSystem {
   /** For the other parts of the files half: watch, archive, search. */
   readonly root: FileRoot;
   readonly #locks = new NameLock();
@@ -99,6 +103,14 @@ export class LocalFileSystem implements Omit<ExecutorFileSystem, 'readArchive' |
   /** Ends all watching. */
   close(): void {
     this.#watches.close();
+  }
+
+  readArchive(path: FilePath, options?: CallOptions): Promise<AsyncIterable<Uint8Array>> {
+    return readArchive(this.root, path, options);
+  }
+
+  writeArchive(path: FilePath, body: FileBody, options?: WriteArchiveOptions): Promise<Unpacked> {
+    return writeArchive(this.root, this.#locks, path, body, options);
   }
 
   search(path: FilePath, query: SearchQuery, options?: CallOptions): Promise<AsyncIterable<SearchLine[]>> {
