@@ -45,7 +45,7 @@ export function attachment(name: string): string {
 }
 
 /** The last name of a path; what is not UTF-8 in it shows as U+FFFD. */
-function lastName({ path, path_base64 }: FilePath): string {
+export function lastName({ path, path_base64 }: FilePath): string {
   const text = path ?? new TextDecoder().decode(decodeBase64(path_base64 ?? '', 'path_base64'));
   return text.split('/').findLast((part) => part !== '') ?? '';
 }

@@ -2,7 +2,9 @@ import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import type { ExecutorFileSystem } from '../protocol/file-system.js';
 import { addQueryCheck } from './file-parameters.js';
+import { fileArchiveRoutes } from './files-archive.js';
 import { fileReadRoutes } from './files-read.js';
+import { fileSearchRoute } from './files-search.js';
 import { fileTreeRoutes } from './files-tree.js';
 import { fileWatchRoute } from './files-watch.js';
 import { fileWriteRoute } from './files-write.js';
@@ -22,6 +24,8 @@ export function fileRoutes(parent: GatewayApp, files: ExecutorFileSystem, probes
     fileReadRoutes(app, files);
     fileWriteRoute(app, files, settings.max_file_bytes);
     fileTreeRoutes(app, files);
+    fileArchiveRoutes(app, files, settings.max_file_bytes);
+    fileSearchRoute(app, files, probes);
     fileWatchRoute(app, files, probes, settings.heartbeat_ms);
     done();
   });
