@@ -32,8 +32,9 @@ export class Scratch {
     return new LocalFileSystem(this.kind === 'below a root' ? { root: this.path('') } : {});
   }
 
+  /** Taken as it is: dots and slashes stay. */
   path(name: string): string {
-    return join(this.top, 'root', name);
+    return name === '' ? join(this.top, 'root') : `${this.top}/root/${name}`;
   }
 
   outside(name: string): string {
