@@ -55,35 +55,30 @@ export class FileWatches {
 
   async #find(path: FilePath, recursive: boolean): Promise<SharedWatch> {
     const { held, stats } = await this.#hold(path);
+    held.close();
     const identity = identityOf(stats);
-    const key = `${recursive} ${identity} ${pathBytes(path).toString('latin1')}`;
+    // A new directory may have the number of one that is gone, whose watch does not know yet.
+    const key = `${recursive} ${identity} ${stats.birthtimeNs} ${pathBytes(path).toString('latin1')}`;
     const known = this.#known.get(key);
-    if (known !== undefined) {
-      held.close();
-      return known;
-    }
-    try {
-      this.#checkRoom();
-    } catch (error) {
-      held.close();
-      throw error;
-    }
-    const made = this.#make(key, { held, identity, path, recursive });
+    if (known !== undefined) return known;
+    this.#checkRoom();
+    const hold = async () => {
+      const now = await this.#hold(path);
+      if (identityOf(now.stats) === identity) return now.held;
+      now.held.close();
+      throw new GatewayError('path_not_found', 'Another directory is there now.');
+    };
+    const made = this.#make(key, recursive, hold);
     this.#known.set(key, made);
     return made;
   }
 
-  async #make(key: string, { held, identity, path, recursive }: { held: Held; identity: string; path: FilePath; recursive: boolean }) {
+  async #make(key: string, recursive: boolean, hold: () => Promise<Held>): Promise<SharedWatch> {
     const watch: SharedWatch = new SharedWatch({
-      held,
+      hold,
       recursive,
       budget: this.#budget,
       signed: () => this.#meter.count(),
-      stillThere: async () => {
-        const now = await this.#hold(path);
-        now.held.close();
-        return identityOf(now.stats) === identity;
-      },
       over: () => {
         this.#all.delete(watch);
         this.#known.delete(key);

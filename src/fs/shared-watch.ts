@@ -2,22 +2,26 @@ import { GatewayError, WATCH_LINGER_MS, WATCH_RING_BYTES, WATCH_WINDOW_MS } from
 import { fileErrorCode } from './file-error.js';
 import type { Held } from './held-directory.js';
 import type { WatchBudget } from './watch-budget.js';
-import { type NewChange, WatchLog } from './watch-log.js';
+import { WatchLog } from './watch-log.js';
 import { WatchTree } from './watch-tree.js';
 
 /** Names that wait to be looked at. With more, all is read anew, and told as an overflow. */
 const MAX_DIRTY = 100_000;
 
+/**
+ * The system does not tell when a directory above is renamed, nor that one is removed while something still uses it: so
+ * often it is looked whether the directory is still at its path, in milliseconds.
+ */
+const CHECK_MS = 2_000;
+
 /** How to make a watch, and what it needs of its surroundings. */
 export interface SharedWatchOptions {
-  /** The directory. */
-  held: Held;
+  /** Holds the directory; what it rejects with ends the watch. */
+  hold: () => Promise<Held>;
   recursive: boolean;
   budget: WatchBudget;
   /** Called for every sign of a change. */
   signed: () => void;
-  /** Whether the directory is still at its path; an error ends the watch. */
-  stillThere: () => Promise<boolean>;
   /** Called once, when it is over. */
   over: () => void;
 }
@@ -31,7 +35,8 @@ export class SharedWatch {
   /** When the last reader left; it decides who makes room. */
   idle_since: number | null = null;
   #end: NodeJS.Timeout | null = null;
-  #alive: NodeJS.Timeout | null = null;
+  /** Also keeps the program running, which the watches themselves do not. */
+  #check: NodeJS.Timeout | null = null;
   #window: NodeJS.Timeout | null = null;
   #looking = false;
   #lost = false;
@@ -39,7 +44,7 @@ export class SharedWatch {
 
   constructor(options: SharedWatchOptions) {
     this.#options = options;
-    this.#tree = new WatchTree(options.held, options.recursive, options.budget, () => {
+    this.#tree = new WatchTree(options.recursive, options.budget, () => {
       options.signed();
       this.#look();
     });
@@ -49,7 +54,7 @@ export class SharedWatch {
   async set(): Promise<void> {
     this.#looking = true;
     try {
-      await this.#tree.scan();
+      await this.#scan();
     } catch (error) {
       this.close();
       throw error;
@@ -76,14 +81,14 @@ export class SharedWatch {
     this.#readers++;
     this.idle_since = null;
     clearTimeout(this.#end ?? undefined);
-    this.#alive ??= setInterval(() => {}, 2 ** 30); // the watches themselves do not keep a program running
+    this.#check ??= setInterval(() => this.#look(), CHECK_MS);
   }
 
   /** A reader has left. */
   leave(): void {
     if (--this.#readers > 0) return;
-    clearInterval(this.#alive ?? undefined);
-    this.#alive = null;
+    clearInterval(this.#check ?? undefined);
+    this.#check = null;
     this.#linger();
   }
 
@@ -121,9 +126,14 @@ export class SharedWatch {
   async #lookNow(): Promise<void> {
     this.#looking = true;
     try {
-      if (this.#tree.gone || !(await this.#options.stillThere())) throw new GatewayError('path_not_found', 'The directory is gone.');
-      if (this.#lost || this.#tree.dirty_count > MAX_DIRTY) this.log.append(await this.#scanAgain());
-      else this.log.append(await this.#tree.look());
+      if (this.#tree.gone) throw new GatewayError('path_not_found', 'The directory was removed or renamed.');
+      if (this.#lost || this.#tree.dirty_count > MAX_DIRTY) {
+        this.#lost = false;
+        await this.#scan();
+        this.log.append([{ event: 'overflow', reason: 'system' }]);
+      } else {
+        this.log.append(await this.#hold((held) => this.#tree.look(held)));
+      }
     } catch (error) {
       this.log.append([{ event: 'ended', code: fileErrorCode(error) }]);
       this.close();
@@ -139,9 +149,17 @@ export class SharedWatch {
     else if (this.#lost || this.#tree.isHinted) this.#look();
   }
 
-  async #scanAgain(): Promise<NewChange[]> {
-    this.#lost = false;
-    await this.#tree.scan();
-    return [{ event: 'overflow', reason: 'system' }];
+  #scan(): Promise<void> {
+    return this.#hold((held) => this.#tree.scan(held));
+  }
+
+  /** Only while it is looked at: a directory that is held cannot go, and the system would not tell that it was removed. */
+  async #hold<T>(act: (held: Held) => Promise<T>): Promise<T> {
+    const held = await this.#options.hold();
+    try {
+      return await act(held);
+    } finally {
+      held.close();
+    }
   }
 }

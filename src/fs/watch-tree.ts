@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { type FileType, GatewayError, MAX_TREE_DEPTH } from '../protocol/index.js';
 import { errnoOf, fileErrorCode } from './file-error.js';
 import { fileType } from './file-metadata.js';
-import { Held } from './held-directory.js';
+import { Held, identityOf } from './held-directory.js';
 import { wireText } from './path-bytes.js';
 import type { WatchBudget } from './watch-budget.js';
 import type { NewChange } from './watch-log.js';
@@ -20,7 +20,6 @@ type Told = Extract<NewChange, { path: string }>;
  * that nothing escapes both. What the system says is taken as a hint only: the truth is what is found when looking.
  */
 export class WatchTree {
-  readonly #held: Held;
   readonly #recursive: boolean;
   readonly #budget: WatchBudget;
   readonly #hinted: () => void;
@@ -28,12 +27,8 @@ export class WatchTree {
   #dirty = new Set<WatchedDirectory>();
   directories = 0;
 
-  /**
-   * @param held the directory; closed with the tree
-   * @param hinted called for each sign of a change
-   */
-  constructor(held: Held, recursive: boolean, budget: WatchBudget, hinted: () => void) {
-    this.#held = held;
+  /** @param hinted called for each sign of a change */
+  constructor(recursive: boolean, budget: WatchBudget, hinted: () => void) {
     this.#recursive = recursive;
     this.#budget = budget;
     this.#hinted = hinted;
@@ -61,27 +56,29 @@ export class WatchTree {
     return this.#recursive ? unreadableIn(this.#root) : 0;
   }
 
-  /** Sets all watches anew and reads what there is. */
-  async scan(): Promise<void> {
+  /**
+   * Sets all watches anew and reads what there is.
+   * @param held the directory itself
+   */
+  async scan(held: Held): Promise<void> {
     this.#root.close(this.#closed);
     this.#root = new WatchedDirectory(null, '');
     this.#dirty = new Set();
-    await this.#enter(this.#held, this.#root, null);
+    await this.#enter(held, this.#root, null);
   }
 
   /** What changed where the system said so, since the last look. */
-  async look(): Promise<NewChange[]> {
+  async look(held: Held): Promise<NewChange[]> {
     // Those above first: what is removed there needs no look below.
     const dirty = [...this.#dirty].sort((a, b) => a.depth - b.depth);
     this.#dirty = new Set();
     const told: Told[] = [];
-    for (const directory of dirty) if (directory.watched) await this.#lookIn(directory, told);
+    for (const directory of dirty) if (directory.watched) await this.#lookIn(held, directory, told);
     return told;
   }
 
   close(): void {
     this.#root.close(this.#closed);
-    this.#held.close();
   }
 
   readonly #hint = (directory: WatchedDirectory) => {
@@ -96,9 +93,9 @@ export class WatchTree {
     entries.clear();
   };
 
-  async #lookIn(directory: WatchedDirectory, told: Told[]): Promise<void> {
+  async #lookIn(root: Held, directory: WatchedDirectory, told: Told[]): Promise<void> {
     const names = directory.takeDirty();
-    const held = await this.#open(directory);
+    const held = await openBelow(root, directory);
     if (held === null) return; // it is gone: its parent's watch says so
     try {
       const found = await typesOf(held, names, directory);
@@ -111,23 +108,8 @@ export class WatchTree {
       this.#add(parent, name, 'directory');
       told.push(tell('created', parent, name, 'directory', fileErrorCode(error)));
     } finally {
-      if (held !== this.#held) held.close();
+      if (held !== root) held.close();
     }
-  }
-
-  /** Name by name from the root on: none of them may be a link. */
-  async #open(directory: WatchedDirectory): Promise<Held | null> {
-    let held = this.#held;
-    for (const name of directory.names) {
-      const next = await openDirectory(held, name).catch((error) => {
-        if (isGone(error) || isDenied(error)) return null;
-        throw error;
-      });
-      if (held !== this.#held) held.close();
-      if (next === null) return null;
-      held = next;
-    }
-    return held;
   }
 
   async #compare(
@@ -140,7 +122,7 @@ export class WatchTree {
   ): Promise<void> {
     const before = directory.entries.get(name);
     const child = directory.children.get(name);
-    if (before !== undefined && (now !== before || child?.gone)) this.#drop(directory, name, told);
+    if (before !== undefined && (now !== before || (child && !(await isSame(held, child))))) this.#drop(directory, name, told);
     if (now === null) return;
     if (!directory.entries.has(name)) return this.#come(held, directory, name, now, told);
     if (child !== undefined && !changed) return; // it came, and was found, before this was said of it
@@ -180,6 +162,7 @@ export class WatchTree {
     let held: Held | null = null;
     try {
       held = await openDirectory(parent, name);
+      child.identity = identityOf(await held.stat());
       await this.#enter(held, child, told);
       directory.children.set(name, child);
       return null;
@@ -221,6 +204,30 @@ function tell(event: Told['event'], directory: WatchedDirectory, name: string, t
 
 function openDirectory(parent: Held, name: string): Promise<Held> {
   return Held.open(parent.at(Buffer.from(name, 'latin1')), constants.O_DIRECTORY | constants.O_NOFOLLOW);
+}
+
+/** Name by name from the root on: none of them may be a link. Null when it is not there, or cannot be reached. */
+async function openBelow(root: Held, directory: WatchedDirectory): Promise<Held | null> {
+  let held = root;
+  for (const name of directory.names) {
+    try {
+      const next = await openDirectory(held, name);
+      if (held !== root) held.close();
+      held = next;
+    } catch (error) {
+      if (held !== root) held.close();
+      if (isGone(error) || isDenied(error)) return null;
+      throw error;
+    }
+  }
+  return held;
+}
+
+/** Whether a directory is the one that is watched: one that was removed may be in use still, and then says nothing. */
+async function isSame(parent: Held, child: WatchedDirectory): Promise<boolean> {
+  if (child.gone) return false;
+  const stats = await lstat(parent.at(Buffer.from(child.name, 'latin1')), { bigint: true }).catch(() => null);
+  return stats !== null && identityOf(stats) === child.identity;
 }
 
 async function list(held: Held): Promise<Map<string, FileType>> {

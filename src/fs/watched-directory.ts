@@ -16,6 +16,8 @@ export class WatchedDirectory {
   /** Names that something was said of; true when it was that an entry there changed, false when that one came or went. */
   #dirty = new Map<string, boolean>();
   #watcher: FSWatcher | null = null;
+  /** Which directory it is. */
+  identity = '';
   /** Whether it was removed or renamed: what was said of it holds no more, whatever is at its path. */
   gone = false;
 

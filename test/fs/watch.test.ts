@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,19 +140,46 @@ describe('what is told', () => {
 
 describe('the end of a directory', () => {
   it.each([
-    ['removed', (path: string) => `rm -r ${path}`],
-    ['renamed', (path: string) => `mv ${path} ${path}-away`],
-    ['replaced', (path: string) => `mv ${path} ${path}-away; mkdir ${path}`],
+    ['removed', 'rm -r up/w'],
+    ['renamed', 'mv up/w up/away'],
+    ['replaced', 'mv up/w up/away; mkdir up/w'],
+    ['left by a directory above it', 'mv up away'],
   ])('%s: it is told and over', async (_how, script) => {
-    shSync('mkdir -p w/d; echo x > w/d/x');
-    const path = join(dir, 'w');
-    const mirror = await watch({ recursive: true }, path);
+    shSync('mkdir -p up/w/d');
+    const mirror = await watch({ recursive: true }, join(dir, 'up/w'));
     await mirror.until(({ event }) => event === 'ready');
-    await sh(script('w'));
+    await sh(script);
     expect(await mirror.until(({ event }) => event === 'ended')).toMatchObject({ code: 'path_not_found' });
     expect(await mirror.over()).toBe(true);
     expect(watches.used).toEqual({ watches: 0, directories: 0, entries: 0 });
   });
+
+  it('removed while a program is in it: the system says nothing, and it is told all the same', async () => {
+    shSync('mkdir w');
+    const mirror = await watch({}, join(dir, 'w'));
+    await mirror.until(({ event }) => event === 'ready');
+    using _program = programIn(join(dir, 'w'));
+    await sh('rmdir w');
+    expect(await mirror.until(({ event }) => event === 'ended')).toMatchObject({ code: 'path_not_found' });
+  });
+
+  it('one below that is replaced while a program is in it is watched on', async () => {
+    shSync('mkdir -p d/e');
+    const mirror = await watch({ recursive: true });
+    await mirror.until(({ event }) => event === 'ready');
+    using _program = programIn(join(dir, 'd/e'));
+    await sh('rm -r d; mkdir -p d/e; echo x > d/e/x');
+    await mirror.caughtUp();
+    await sh('echo y > d/e/y');
+    await mirror.caughtUp();
+    expect(mirror.files).toEqual(listing(dir, true));
+  });
+
+  /** A program that has a directory as its working directory. */
+  function programIn(cwd: string): Disposable {
+    const child = spawn('cat', { cwd, stdio: ['pipe', 'ignore', 'ignore'] });
+    return { [Symbol.dispose]: () => child.stdin.end() };
+  }
 });
 
 describe('readers', () => {
