@@ -1,4 +1,5 @@
 import { SignalRequest, SignalScope, WriteRequest, Written } from '../../src/protocol/control.js';
+import { WATCH_ID } from '../../src/protocol/file-watch.js';
 import {
   ChangedData,
   Chunk,
@@ -95,5 +96,12 @@ export const PARAMETERS: Record<string, object> = {
     description: 'The id seen last, as a reconnecting browser sends it. It wins over after_seq.',
     schema: { type: 'string', pattern: '^(0|[1-9][0-9]{0,15})$' },
     example: '2',
+  },
+  'Last-Event-ID-of-a-watch': {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The id seen last, as a reconnecting browser sends it. It wins over after_id.',
+    schema: { type: 'string', pattern: WATCH_ID },
+    example: 'k3v0x9q2m1ab-7',
   },
 };

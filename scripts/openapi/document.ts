@@ -50,6 +50,7 @@ export function openapiDocument(routes: Route[], version: string): Record<string
       { name: 'Processes', description: 'Start, look at and end processes.' },
       { name: 'Output', description: 'Read and follow what they print.' },
       { name: 'Input', description: 'Feed and steer them.' },
+      { name: 'Files', description: 'Read, write, list, search and watch files.' },
       { name: 'Gateway', description: 'The gateway itself.' },
     ],
     paths,

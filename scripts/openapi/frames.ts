@@ -1,10 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { FileChangeData, WATCH_ID, WatchEndedData, WatchOverflowData, WatchReadyData } from '../../src/protocol/file-watch.js';
 import { ChangedData, Chunk, ClosedData, ExitedData, Gap, RemovedData, SnapshotData } from '../../src/protocol/output.js';
 import { ProcessId } from '../../src/protocol/start.js';
 
-function frame(event: string, data: TSchema, hasId = true): TSchema {
-  const id = Type.Integer({ minimum: 0 });
-  return Type.Object({ ...(hasId ? { id } : {}), event: Type.Literal(event), data }, { additionalProperties: false });
+function frame(event: string, data: TSchema, id: TSchema | null = Type.Integer({ minimum: 0 })): TSchema {
+  return Type.Object({ ...(id ? { id } : {}), event: Type.Literal(event), data }, { additionalProperties: false });
 }
 
 function frames(...events: TSchema[]): TSchema {
@@ -24,6 +24,18 @@ export const ChangeFrames = frames(
   frame('exited', ChangedData),
   frame('closed', ChangedData),
   frame('removed', RemovedData),
-  frame('output', OfProcess(Chunk), false),
-  frame('gap', OfProcess(Gap), false),
+  frame('output', OfProcess(Chunk), null),
+  frame('gap', OfProcess(Gap), null),
+);
+
+const WatchId = Type.String({ pattern: WATCH_ID });
+
+/** The text of `GET /fs/watch`, and what its events are when parsed. */
+export const FileChangeFrames = frames(
+  frame('ready', WatchReadyData, WatchId),
+  frame('created', FileChangeData, WatchId),
+  frame('modified', FileChangeData, WatchId),
+  frame('removed', FileChangeData, WatchId),
+  frame('overflow', WatchOverflowData, WatchId),
+  frame('ended', WatchEndedData, WatchId),
 );

@@ -12,7 +12,7 @@ export interface Reply {
 /** What a route's schemas cannot say. */
 export interface Operation {
   operationId: string;
-  tag: 'Processes' | 'Output' | 'Input' | 'Gateway';
+  tag: 'Processes' | 'Output' | 'Input' | 'Files' | 'Gateway';
   summary: string;
   description?: string;
   /** An example of the JSON body. */

@@ -6,6 +6,7 @@ import { RunResult } from '../../src/protocol/run.js';
 import { CHANGES, CLOSED, EVENTS, READ, RUNNING, START } from './examples.js';
 import { ChangeFrames, EventFrames } from './frames.js';
 import { CODES, type Operation, type Reply } from './operation.js';
+import { WATCH_OPERATION } from './watch-operation.js';
 
 const { BODY, ONE, LAUNCH } = CODES;
 const Text = Type.String();
@@ -172,6 +173,7 @@ export const OPERATIONS: Record<string, Operation> = {
     replies: { 204: EMPTY },
     errors: ['invalid_request', ...ONE, ...BODY, 'process_exited', 'not_a_tty'],
   },
+  'GET /fs/watch': WATCH_OPERATION,
   'GET /healthz': {
     operationId: 'getHealth',
     tag: 'Gateway',
