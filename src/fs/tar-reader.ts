@@ -156,7 +156,8 @@ function checked(block: Buffer): string {
     sums[0] = (sums[0] ?? 0) + byte;
     sums[1] = (sums[1] ?? 0) + (byte > 127 ? byte - 256 : byte);
   }
-  if (!sums.includes(number(block, 148, 8))) throw new TarFault('holds a header with a wrong checksum: it is broken, or no tar');
+  const told = Number.parseInt(text(block, 148, 8).toString('latin1').trim(), 8);
+  if (!sums.includes(told)) throw new TarFault('holds a header with a wrong checksum: it is broken, or no tar');
   return String.fromCharCode(block[156] ?? 0);
 }
 
