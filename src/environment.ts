@@ -56,11 +56,11 @@ export class Environment {
   static create({ url, token, limits, fs_root, confine_cwd = false }: EnvironmentOptions = {}): Environment {
     if (url !== undefined) {
       const upstream = { url, token, fetch: fetchUpstream };
-      return new Environment(new RemoteExecProcess(upstream), new RemoteFileSystem(upstream) as unknown as ExecutorFileSystem, null);
+      return new Environment(new RemoteExecProcess(upstream), new RemoteFileSystem(upstream), null);
     }
     const files = new LocalFileSystem({ root: fs_root });
     const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits }, confine_cwd ? confinedCwd(files.root) : undefined);
-    return new Environment(new LocalExecProcess(handler), files as unknown as ExecutorFileSystem, { handler, files });
+    return new Environment(new LocalExecProcess(handler), files, { handler, files });
   }
 
   /** What runs and is kept here; zero for what runs elsewhere. */

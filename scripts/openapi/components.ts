@@ -1,4 +1,15 @@
 import { SignalRequest, SignalScope, WriteRequest, Written } from '../../src/protocol/control.js';
+import {
+  Copied,
+  CopyRequest,
+  DirectoryEntry,
+  DirectoryList,
+  FileMetadata,
+  FileType,
+  MoveRequest,
+  Removed,
+  Stored,
+} from '../../src/protocol/file.js';
 import { WATCH_ID } from '../../src/protocol/file-watch.js';
 import {
   ChangedData,
@@ -45,6 +56,15 @@ export const SCHEMAS: Record<string, object> = {
   SignalScope,
   SignalRequest,
   Terminated,
+  FileType,
+  FileMetadata,
+  DirectoryEntry,
+  DirectoryList,
+  Stored,
+  Removed,
+  CopyRequest,
+  MoveRequest,
+  Copied,
   Problem: {
     type: 'object',
     description: 'An error (RFC 9457).',
@@ -85,8 +105,24 @@ export const HEADERS: Record<string, { description: string; schema: object }> = 
   'Exec-Exited': { description: 'Whether the exit was told.', schema: flag },
   'Exec-Exit-Code': { description: 'exit_code, once the exit was told.', schema: { type: 'string', pattern: '^[0-9]{1,3}$' } },
   'Exec-Closed': { description: 'Whether everything was told.', schema: flag },
+  ETag: { description: 'Strong entity tag of the content.', schema: { type: 'string' } },
+  'Last-Modified': { description: 'When the content last changed.', schema: { type: 'string' } },
+  'Accept-Ranges': { description: 'Ranges are counted in bytes.', schema: { type: 'string', enum: ['bytes'] } },
+  'Content-Range': { description: 'Which part of the file this is; with several parts each tells it.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'Save it under this name; with download=true.', schema: { type: 'string' } },
+  'Exec-Metadata': { description: 'The metadata of the content, as one line of JSON (see FileMetadata).', schema: { type: 'string' } },
   'Exec-Gap': { description: 'The gap at the start, as one line of JSON (see Gap); absent without one.', schema: { type: 'string' } },
 };
+
+/** Request headers that ask for a part of a file, or set a condition (RFC 9110 §13, §14). */
+const CONDITIONS = [
+  ['Range', 'The parts asked for, at most 64.', 'bytes=0-99'],
+  ['If-Range', 'The ETag that the content must have for Range to count; else the whole file comes.', '"801-3f2a-6-18a2"'],
+  ['If-Match', 'Only when the file has one of these ETags, or is there (*); else 412.', '"801-3f2a-6-18a2"'],
+  ['If-None-Match', 'Only when the file has none of these ETags, or is not there (*); else 304 to a read, 412 to a write.', '*'],
+  ['If-Modified-Since', 'Only when it has changed since; else 304.', 'Thu, 15 Jan 2026 09:30:00 GMT'],
+  ['If-Unmodified-Since', 'Only when it has not changed since; else 412.', 'Thu, 15 Jan 2026 09:30:00 GMT'],
+] as const;
 
 /** Request headers, by name. */
 export const PARAMETERS: Record<string, object> = {
@@ -97,6 +133,9 @@ export const PARAMETERS: Record<string, object> = {
     schema: { type: 'string', pattern: '^(0|[1-9][0-9]{0,15})$' },
     example: '2',
   },
+  ...Object.fromEntries(
+    CONDITIONS.map(([name, description, example]) => [name, { name, in: 'header', description, schema: { type: 'string' }, example }]),
+  ),
   'Last-Event-ID-of-a-watch': {
     name: 'Last-Event-ID',
     in: 'header',

@@ -19,6 +19,8 @@ export interface Operation {
   example?: unknown;
   /** Whether raw bytes are taken as a body too. */
   octets?: string;
+  /** A body that is taken as it is: its media type and an example. */
+  upload?: { type: string; example: string };
   /** Whether the body may be left out. */
   bodyOptional?: true;
   /** Names of shared parameters. */

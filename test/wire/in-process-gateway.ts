@@ -5,7 +5,6 @@ import { LocalFileSystem } from '../../src/fs/local-file-system.js';
 import type { GatewayApp } from '../../src/plugins/gateway-app.js';
 import { LocalExecProcess } from '../../src/process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler } from '../../src/process/process-handler.js';
-import type { ExecutorFileSystem } from '../../src/protocol/index.js';
 
 /** A gateway inside the test's own program, which can look at its timers and at who waits. It asks for no token. */
 export class InProcessGateway implements AsyncDisposable {
@@ -20,7 +19,7 @@ export class InProcessGateway implements AsyncDisposable {
     const listen = { kind: 'tcp', host: '127.0.0.1', port: 0 } as const;
     this.#app = buildApp(
       { ...DEFAULT_CONFIG, ...settings, listen, log_level: 'silent' },
-      { process: this.processes, files: new LocalFileSystem() as unknown as ExecutorFileSystem },
+      { process: this.processes, files: new LocalFileSystem() },
       probes,
     );
   }
