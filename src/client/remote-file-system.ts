@@ -44,7 +44,7 @@ export class RemoteFileSystem implements ExecutorFileSystem {
   }
 
   async readFile(path: FilePath, { offset = 0, length, if_match, signal }: ReadFileOptions = {}): Promise<FileContent> {
-    const headers: Record<string, string> = {};
+    const headers: Record<string, string> = { 'accept-encoding': 'identity' };
     // No range is empty: of one byte the headers are enough.
     const last = length === undefined ? '' : offset + Math.max(1, length) - 1;
     if (offset > 0 || length !== undefined) headers.range = `bytes=${offset}-${last}`;

@@ -5,9 +5,9 @@ import { Count, Instant, Nullable, Strict, Words } from './schema.js';
 /** A path as query parameters or fields: exactly one of the two. */
 export const pathFields = {
   path: Type.Optional(
-    Type.String({ minLength: 1, description: 'Absolute, or relative to the file root. Taken as it is: nothing in it is decoded twice.' }),
+    Type.String({ description: 'Absolute, or relative to the file root. Taken as it is: nothing in it is decoded twice.' }),
   ),
-  path_base64: Type.Optional(Type.String({ minLength: 1, description: 'The path as standard base64, for one that is not UTF-8.' })),
+  path_base64: Type.Optional(Type.String({ description: 'The path as standard base64, for one that is not UTF-8.' })),
 };
 
 /** What stands at a path. */
@@ -59,12 +59,12 @@ export const directoryFields = {
 };
 
 const transferFields = {
-  source_path: Type.Optional(Type.String({ minLength: 1, description: 'What to take.' })),
-  source_path_base64: Type.Optional(Type.String({ minLength: 1, description: 'The same as base64.' })),
+  source_path: Type.Optional(Type.String({ description: 'What to take.' })),
+  source_path_base64: Type.Optional(Type.String({ description: 'The same as base64.' })),
   destination_path: Type.Optional(
-    Type.String({ minLength: 1, description: 'What it is to be called: the new path itself, not a directory to put it in.' }),
+    Type.String({ description: 'What it is to be called: the new path itself, not a directory to put it in.' }),
   ),
-  destination_path_base64: Type.Optional(Type.String({ minLength: 1, description: 'The same as base64.' })),
+  destination_path_base64: Type.Optional(Type.String({ description: 'The same as base64.' })),
   overwrite: Type.Optional(
     Type.Boolean({ description: 'Replace a file that is there; merge into a directory that is there. Default false: 409 path_exists.' }),
   ),
