@@ -6,8 +6,8 @@ import { linkText } from './place.js';
 import { isUnsized } from './read-file.js';
 import type { TemporaryName } from './temporary-name.js';
 
-/** Largest file that is copied by one call of the system, which nothing can stop: some 50 ms on a plain disk. */
-const ONE_CALL_BYTES = 32n * 1024n * 1024n;
+/** Largest file that is copied by one call of the system, which nothing can stop: some 100 ms. */
+const ONE_CALL_BYTES = 128n * 1024n * 1024n;
 
 /** Copied at a time otherwise, in bytes. */
 const BLOCK_BYTES = 1024 * 1024;

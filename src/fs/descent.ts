@@ -51,8 +51,9 @@ export class Descent {
   async enter(name: Buffer): Promise<void> {
     await this.#push(this.here, name);
     const far = this.#levels.at(-1 - HELD_LEVELS);
-    far?.held?.close();
-    if (far) far.held = null;
+    if (!far?.held?.fd) return;
+    far.held.close();
+    far.held = null;
   }
 
   /** Back to where it came from; gives the directory it is in then, or null above the one it began in. */

@@ -114,12 +114,8 @@ export class FileRoot {
     if (!this.isConfined) return await systemWalk(absolute ? path : Buffer.concat([SLASH, path]), links, createParents);
     const names = absolute ? this.below(path) : pathNames(path);
     this.#refuseAscent(names, path);
-    if (HOLDS_DESCRIPTORS) {
-      const root = { open: () => this.open(), below: (target: Buffer) => this.below(target), refuse: () => this.refuse(path) };
-      return await ConfinedWalk.to(root, { names, keepLink: links === 'keep', createParents, saysDirectory: saysDirectory(path) });
-    }
-    const full = Buffer.concat([Buffer.from(this.path), ...names.flatMap((name) => [SLASH, name])]);
-    return await systemWalk(full, links, createParents, (directory) => void this.below(directory.path));
+    const root = { open: () => this.open(), below: (target: Buffer) => this.below(target), refuse: () => this.refuse(path) };
+    return await ConfinedWalk.to(root, { names, keepLink: links === 'keep', createParents, saysDirectory: saysDirectory(path) });
   }
 
   /** A path that ascends above its beginning is refused for its text alone, whether or not there is what it leads through. */

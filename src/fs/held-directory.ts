@@ -1,6 +1,7 @@
 import { type BigIntStats, closeSync, constants, existsSync, fstat, open } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { systemError } from './file-error.js';
 
 /** Opens a place without opening what is there (open(2)); Node has no name for it. */
 export const O_PATH = 0o10000000;
@@ -32,15 +33,12 @@ export class Held {
     return new Held(Buffer.from(`/proc/self/fd/${fd}`), fd);
   }
 
+  /** Leaves a moment between the look and what is done then, in which a link may be put there. */
   static async #openByPath(path: Buffer, flags: number): Promise<Held> {
-    if (!(flags & constants.O_DIRECTORY)) {
-      return new Held(flags & constants.O_NOFOLLOW ? path : await realpath(path, { encoding: 'buffer' }), null);
-    }
-    const stats = await lstat(path);
-    if ((flags & constants.O_NOFOLLOW && !stats.isDirectory()) || !(stats.isDirectory() || stats.isSymbolicLink())) {
-      throw Object.assign(new Error('ENOTDIR'), { code: 'ENOTDIR' });
-    }
-    return new Held(await realpath(path, { encoding: 'buffer' }), null);
+    const real = flags & constants.O_NOFOLLOW ? path : await realpath(path, { encoding: 'buffer' });
+    const stats = await lstat(real);
+    if (flags & constants.O_DIRECTORY && !stats.isDirectory()) throw systemError('ENOTDIR');
+    return new Held(real, null);
   }
 
   /** The path of a name in this directory; it leads there whatever becomes of the directory's own path. */

@@ -1,6 +1,11 @@
 /** Lets one caller at a time act on a name in a directory, in the order of arrival. Callers of other names do not wait. */
 export class NameLock {
+  /** Of all file systems of this program: two of them may have the same directory. */
+  static readonly shared = new NameLock();
+
   readonly #last = new Map<string, Promise<unknown>>();
+
+  private constructor() {}
 
   /** @param directory its identity, so that all paths to it count as one */
   async hold<T>(directory: string, name: Buffer, act: () => Promise<T>): Promise<T> {

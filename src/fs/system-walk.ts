@@ -12,15 +12,8 @@ const { O_DIRECTORY } = constants;
 const DOT = Buffer.from('.');
 const ROOT = Buffer.from('/');
 
-/** Refuses a directory that a path has led to. */
-export type Check = (directory: Held) => void;
-
-/**
- * Finds a place the way the system does, from an absolute path. Used where every path is allowed; and with a `check` of each
- * directory where descriptors cannot be had, which leaves a moment between check and use.
- */
-export async function systemWalk(path: Buffer, links: Links, createParents: boolean, check?: Check): Promise<Place> {
-  const follow = links === 'follow' && !check ? 'system' : links;
+/** Finds a place the way the system does, from an absolute path: where every path is allowed. */
+export async function systemWalk(path: Buffer, links: Links, createParents: boolean): Promise<Place> {
   let directory = await Held.open(ROOT, O_DIRECTORY);
   try {
     let rest = path;
@@ -29,9 +22,8 @@ export async function systemWalk(path: Buffer, links: Links, createParents: bool
       const next = await enter(isAbsolute(rest) ? above : directory.at(above), createParents);
       directory.close();
       directory = next;
-      check?.(directory);
-      const place = new Place(directory, name, follow === 'system', links === 'keep', saysDirectory(path));
-      if (follow === 'system' || follow === 'keep' || place.isDirectoryItself) return place;
+      const place = new Place(directory, name, links === 'follow', links === 'keep', saysDirectory(path));
+      if (links !== 'resolve' || place.isDirectoryItself) return place;
       const text = await linkText(place.path);
       if (text === null) return place;
       rest = text;

@@ -16,13 +16,19 @@ export class TemporaryName {
   readonly name: Buffer;
   #landed = false;
 
+  /**
+   * @param id what tells it from others of the same target; letters, digits, `-` and `_`
+   * @param suffix what tells its kind
+   */
   constructor(
     readonly directory: Held,
     readonly target: Buffer,
+    id = randomBytes(9).toString('base64url'),
+    suffix = TEMPORARY_SUFFIX,
   ) {
     let cut = Math.min(target.length, KEPT_NAME_BYTES);
     while (cut > 0 && cut < target.length && ((target[cut] as number) & 0xc0) === 0x80) cut--;
-    const end = `.${randomBytes(9).toString('base64url')}${TEMPORARY_SUFFIX}`;
+    const end = `.${id}${suffix}`;
     this.name = Buffer.concat([Buffer.from('.'), target.subarray(0, cut), Buffer.from(end)]);
   }
 

@@ -27,18 +27,31 @@ export async function writeWhole(place: Place, body: FileBody, options: WriteFil
   const handle = await temporary.createFile(before ? 0o600 : 0o666);
   try {
     await fill(handle, body, options.signal);
-    await handle.sync();
-    const directory = identityOf(await place.directory.stat());
-    const stored = await locks.hold(directory, place.name, () => land(temporary, handle, place, before, options));
-    await syncDirectory(place.directory);
-    return stored;
+    return await putInPlace(temporary, handle, place, options, locks, before);
   } finally {
     await Promise.all([temporary.dispose(), handle.close()]);
   }
 }
 
+/** Gives a file that is written the name it is for, when the conditions hold. */
+export async function putInPlace(
+  temporary: TemporaryName,
+  handle: FileHandle,
+  place: Place,
+  options: WriteFileOptions,
+  locks: NameLock,
+  before?: BigIntStats,
+): Promise<Stored> {
+  await handle.utimes(...stamp());
+  await handle.sync();
+  const directory = identityOf(await place.directory.stat());
+  const stored = await locks.hold(directory, place.name, () => land(temporary, handle, place, before, options));
+  await syncDirectory(place.directory);
+  return stored;
+}
+
 /** What is there to be replaced: a regular file, or nothing. */
-async function lookAt(place: Place): Promise<BigIntStats | undefined> {
+export async function lookAt(place: Place): Promise<BigIntStats | undefined> {
   const stats = await place.peek();
   if (stats?.isDirectory() || (!stats && place.saysDirectory)) throw systemError('EISDIR');
   if (!stats) return undefined;
@@ -107,6 +120,17 @@ async function fill(handle: FileHandle, body: FileBody, signal: AbortSignal | un
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten;
+}
+
+let lastStamp = 0;
+
+/**
+ * The time now, in seconds, for access and change; later by a microsecond at least than every one before. The system's own stamps
+ * may be 10 ms apart, and numbers of files are used again: the third of three quick writes could get the etag of the first.
+ */
+function stamp(): [atime: number, mtime: number] {
+  lastStamp = Math.max(Date.now() * 1000, lastStamp + 1);
+  return [lastStamp / 1e6, lastStamp / 1e6];
 }
 
 /** Makes the new name last through a loss of power, where the file system and our rights allow it. */

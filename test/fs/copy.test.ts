@@ -42,7 +42,7 @@ describe.each(ROOTS)('%s', (kind) => {
   });
 
   test('a large file is copied, a sparse one keeps its holes, one of /proc is copied whole', async () => {
-    const bytes = Buffer.alloc(40 * 1024 ** 2, 'large');
+    const bytes = Buffer.alloc(140 * 1024 ** 2, 'large');
     writeFileSync(scratch.path('large'), bytes);
     expect(await copy('large', 'copy')).toMatchObject({ bytes: bytes.length });
     expect(readFileSync(scratch.path('copy')).equals(bytes)).toBe(true);
