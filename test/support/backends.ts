@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -26,6 +26,8 @@ export interface BackendOptions {
   limits?: Partial<ProcessLimits>;
   /** Variables of the program that holds the processes. */
   env?: Record<string, string>;
+  /** Whether no path of a file may leave `root`. */
+  confined?: boolean;
   /** Further flags of the gateways. */
   flags?: string[];
   /** A program that runs the gateway which holds the processes. */
@@ -67,6 +69,11 @@ export class Backend {
     return this.#process;
   }
 
+  /** A directory for files; the file root when the backend is confined. */
+  get root(): string {
+    return join(this.dir, 'root');
+  }
+
   get files(): ExecutorFileSystem {
     if (!this.#files) throw new Error('The backend is not open.');
     return this.#files;
@@ -93,6 +100,7 @@ export class Backend {
 
   async open(): Promise<void> {
     this.dir = mkdtempSync(join(tmpdir(), 'contract-'));
+    mkdirSync(this.root);
     await (this.name === 'local' ? this.#openLocal() : this.#openRemote());
     // Whatever is opened once and kept is open from here on.
     for (const tty of [false, true]) await this.start(['true'], { tty });
@@ -136,17 +144,17 @@ export class Backend {
       this.#own_env[name] = process.env[name];
       setOwn(name, value);
     }
-    this.#environment = Environment.create({ limits: this.#options.limits });
+    this.#environment = Environment.create({ limits: this.#options.limits, fs_root: this.#options.confined ? this.root : undefined });
     this.#process = this.#environment.process;
     this.#files = this.#environment.files;
   }
 
   async #openRemote(): Promise<void> {
-    const { limits = {}, flags = [], prefix = [], token: given } = this.#options;
+    const { limits = {}, flags = [], prefix = [], token: given, confined = false } = this.#options;
     const settings = Object.entries(limits).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
     const common = ['--log-level', 'warn', ...flags];
     const host = await GatewayServer.start({
-      flags: [...common, ...settings],
+      flags: [...common, ...settings, ...(confined ? ['--fs-root', this.root] : [])],
       env: this.#env(),
       prefix,
       ...(given ? { token: given } : {}),
@@ -160,7 +168,7 @@ export class Backend {
     }
     const { url, token } = this.servers.at(-1) as GatewayServer;
     this.#process = new RemoteExecProcess({ url, token: token ?? undefined });
-    this.#files = new RemoteFileSystem({ url, token: token ?? undefined }) as unknown as ExecutorFileSystem;
+    this.#files = new RemoteFileSystem({ url, token: token ?? undefined });
   }
 
   #env(): Record<string, string> {
