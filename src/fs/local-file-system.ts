@@ -52,7 +52,7 @@ export interface LocalFileSystemOptions {
 export class LocalFileSystem implements ExecutorFileSystem {
   /** For the other parts of the files half: watch, archive, search. */
   readonly root: FileRoot;
-  readonly #locks = new NameLock();
+  readonly #locks = NameLock.shared;
   readonly #searches: TreeSearch;
   readonly #watches: FileWatches;
 
