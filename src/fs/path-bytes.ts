@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { decodeBase64, type FilePath, GatewayError } from '../protocol/index.js';
 
 /** Longest path in bytes, without its end mark (PATH_MAX, path_resolution(7)). */
-export const MAX_PATH_BYTES = 4095;
+const MAX_PATH_BYTES = 4095;
 
 const SLASH = 0x2f;
 

@@ -7,7 +7,7 @@ import type { Held } from './held-directory.js';
 import type { Place } from './place.js';
 
 /** Read at a time, in bytes: larger blocks are no faster, smaller ones cost more turns. */
-export const BLOCK_BYTES = 256 * 1024;
+const BLOCK_BYTES = 256 * 1024;
 
 /** Read at a time where the end is not known: the files of /proc give a page or so at once. */
 const UNSIZED_BLOCK_BYTES = 64 * 1024;

@@ -6,7 +6,7 @@ import type { Held } from './held-directory.js';
 import { renameNew } from './rename-new.js';
 
 /** End of the name of everything that is not whole yet. Whoever finds one beside no running call may remove it. */
-export const TEMPORARY_SUFFIX = '.exec-gateway-tmp';
+const TEMPORARY_SUFFIX = '.exec-gateway-tmp';
 
 /** Kept of the target's name, in bytes: enough to know whose it is, and within 143 bytes in all, which the closest file systems allow. */
 const KEPT_NAME_BYTES = 64;

@@ -34,7 +34,8 @@ export class Scratch {
 
   /** Taken as it is: dots and slashes stay. */
   path(name: string): string {
-    return name === '' ? join(this.top, 'root') : `${this.top}/root/${name}`;
+    const root = join(this.top, 'root');
+    return name === '' ? root : `${root}/${name}`;
   }
 
   outside(name: string): string {
