@@ -2,6 +2,7 @@ import type { Unpacked } from '../protocol/archive.js';
 import type { CallOptions } from '../protocol/exec-process.js';
 import type { Copied, CopyRequest, DirectoryList, FileMetadata, MoveRequest, Removed, Stored } from '../protocol/file.js';
 import type {
+  AppendUploadOptions,
   CreateDirectoryOptions,
   ExecutorFileSystem,
   FileBody,
@@ -11,16 +12,20 @@ import type {
   ReadDirectoryOptions,
   ReadFileOptions,
   RemoveOptions,
+  UploadName,
   WatchFilesOptions,
   WriteArchiveOptions,
   WriteFileOptions,
 } from '../protocol/file-system.js';
 import type { FileChange } from '../protocol/file-watch.js';
 import type { SearchLine, SearchQuery } from '../protocol/search.js';
+import type { Upload } from '../protocol/upload.js';
+import { conditionHeaders, octal } from './file-query.js';
 import { FileWatchSource } from './file-watch-source.js';
 import { LastingStream } from './lasting-stream.js';
 import { RemoteContent } from './remote-content.js';
 import type { RemoteOptions } from './remote-exec-process.js';
+import { RemoteUploads } from './remote-uploads.js';
 import { type RetryOptions, retrySettings } from './retry.js';
 import { searchLines, streamBytes } from './search-stream.js';
 import { upload } from './upload-stream.js';
@@ -36,11 +41,13 @@ const MAX_EVENT_CHARS = 1024 * 1024;
 export class RemoteFileSystem implements ExecutorFileSystem {
   readonly #wire: Wire;
   readonly #retry: Required<RetryOptions>;
+  readonly #uploads: RemoteUploads;
 
   /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
   constructor(options: RemoteOptions) {
     this.#wire = new Wire(options);
     this.#retry = retrySettings(options.retry);
+    this.#uploads = new RemoteUploads(this.#wire);
   }
 
   async readFile(path: FilePath, { offset = 0, length, if_match, signal }: ReadFileOptions = {}): Promise<FileContent> {
@@ -55,10 +62,8 @@ export class RemoteFileSystem implements ExecutorFileSystem {
 
   /** In browsers a stream is gathered in memory first, since they send none over HTTP/1.1. */
   async writeFile(path: FilePath, body: FileBody | Blob, options: WriteFileOptions = {}): Promise<Stored> {
-    const { mode, create_parents, if_match, if_none_match, signal } = options;
-    const headers: Record<string, string> = {};
-    if (if_match !== undefined) headers['if-match'] = tagList(if_match);
-    if (if_none_match !== undefined) headers['if-none-match'] = tagList(if_none_match);
+    const { mode, create_parents, signal } = options;
+    const headers = conditionHeaders(options);
     const query = { ...path, mode: octal(mode), create_parents };
     return await this.#upload({ path: '/fs/file', query, headers, signal }, body);
   }
@@ -85,6 +90,22 @@ export class RemoteFileSystem implements ExecutorFileSystem {
 
   move(request: MoveRequest, { signal }: CallOptions = {}): Promise<void> {
     return this.#wire.empty({ method: 'POST', path: '/fs/move', body: request, signal });
+  }
+
+  createUpload(path: FilePath, size_bytes: number, options?: WriteFileOptions): Promise<Upload> {
+    return this.#uploads.create(path, size_bytes, options);
+  }
+
+  getUpload(upload: UploadName, options?: CallOptions): Promise<Upload> {
+    return this.#uploads.get(upload, options);
+  }
+
+  appendUpload(upload: UploadName, offset_bytes: number, body: FileBody | Blob, options?: AppendUploadOptions): Promise<Upload> {
+    return this.#uploads.append(upload, offset_bytes, body, options);
+  }
+
+  cancelUpload(upload: UploadName, options?: CallOptions): Promise<void> {
+    return this.#uploads.cancel(upload, options);
   }
 
   /** Outlives its connections: each goes on where the last one broke, and tells what was missed by an overflow. */
@@ -125,7 +146,3 @@ export class RemoteFileSystem implements ExecutorFileSystem {
     return (await this.#wire.json<T>(request)).value;
   }
 }
-
-const octal = (mode: number | undefined) => mode?.toString(8);
-
-const tagList = (tags: string[] | '*') => (tags === '*' ? tags : tags.join(', '));

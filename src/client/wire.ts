@@ -144,7 +144,7 @@ export class Wire {
   async #send(request: WireRequest, accept: string, signal: AbortSignal): Promise<Response> {
     const { method = 'GET', path, query = {}, body } = request;
     const headers: Record<string, string> = { ...this.#headers, ...request.headers, accept };
-    if (body !== undefined) headers['content-type'] = isRaw(body) ? 'application/octet-stream' : 'application/json';
+    if (body !== undefined) headers['content-type'] ??= isRaw(body) ? 'application/octet-stream' : 'application/json';
     // A redirect would turn a POST into a GET: it is told, not followed.
     const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, redirect: 'manual' };
     if (body !== undefined) init.body = isRaw(body) ? (body as BodyInit) : JSON.stringify(body);

@@ -1,4 +1,5 @@
 import {
+  type AppendUploadOptions,
   type CallOptions,
   type Copied,
   type CopyRequest,
@@ -21,6 +22,8 @@ import {
   type SearchQuery,
   type Stored,
   type Unpacked,
+  type Upload,
+  type UploadName,
   type WatchFilesOptions,
   type WriteArchiveOptions,
   type WriteFileOptions,
@@ -33,6 +36,7 @@ import { readPage } from './directory-page.js';
 import { fileError, systemError } from './file-error.js';
 import { fileMetadata } from './file-metadata.js';
 import { FileRoot } from './file-root.js';
+import { FileUploads } from './file-uploads.js';
 import { FileWatches } from './file-watches.js';
 import { moveEntry } from './move-entry.js';
 import { NameLock } from './name-lock.js';
@@ -55,12 +59,14 @@ export class LocalFileSystem implements ExecutorFileSystem {
   readonly #locks = NameLock.shared;
   readonly #searches: TreeSearch;
   readonly #watches: FileWatches;
+  readonly #uploads: FileUploads;
 
   /** @throws {GatewayError} unless the root is a directory */
   constructor({ root }: LocalFileSystemOptions = {}) {
     this.root = new FileRoot(root);
     this.#searches = new TreeSearch(this.root);
     this.#watches = new FileWatches(this.root);
+    this.#uploads = new FileUploads(this.root, this.#locks);
   }
 
   async readFile(path: FilePath, options: ReadFileOptions = {}): Promise<FileContent> {
@@ -100,9 +106,26 @@ export class LocalFileSystem implements ExecutorFileSystem {
     return await this.#watches.read(path, options);
   }
 
-  /** Ends all watching. */
+  createUpload(path: FilePath, size_bytes: number, options?: WriteFileOptions): Promise<Upload> {
+    return this.#uploads.create(path, size_bytes, options);
+  }
+
+  getUpload(upload: UploadName, options?: CallOptions): Promise<Upload> {
+    return this.#uploads.get(upload, options);
+  }
+
+  appendUpload(upload: UploadName, offset_bytes: number, body: FileBody, options?: AppendUploadOptions): Promise<Upload> {
+    return this.#uploads.append(upload, offset_bytes, body, options);
+  }
+
+  cancelUpload(upload: UploadName, options?: CallOptions): Promise<void> {
+    return this.#uploads.cancel(upload, options);
+  }
+
+  /** Ends all watching. Unfinished uploads are kept, for the next one to go on with. */
   close(): void {
     this.#watches.close();
+    this.#uploads.close();
   }
 
   readArchive(path: FilePath, options?: CallOptions): Promise<AsyncIterable<Uint8Array>> {

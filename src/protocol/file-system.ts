@@ -3,6 +3,7 @@ import type { CallOptions } from './exec-process.js';
 import type { Copied, CopyRequest, DirectoryList, FileMetadata, MoveRequest, Removed, Stored } from './file.js';
 import type { FileChange } from './file-watch.js';
 import type { SearchLine, SearchQuery } from './search.js';
+import type { Upload } from './upload.js';
 
 /** A path: absolute, or relative to the file root; as base64 where it is not UTF-8. Exactly one of the two. */
 export interface FilePath {
@@ -48,6 +49,8 @@ export interface WriteFileOptions extends CallOptions {
   if_none_match?: string[] | '*' | undefined;
 }
 
+export interface AppendUploadOptions extends Omit<WriteFileOptions, 'create_parents'> {}
+
 export interface CreateDirectoryOptions extends CallOptions {
   /** Also make the directories above it, and take one that is there. Default false: `path_exists`. */
   recursive?: boolean | undefined;
@@ -82,6 +85,12 @@ export interface WriteArchiveOptions extends CallOptions {
   encoding?: ArchiveEncoding | undefined;
 }
 
+/** An upload in parts, as every call names it: what is kept of it is beside its target, and nothing elsewhere. */
+export interface UploadName extends FilePath {
+  upload_id: string;
+  size_bytes: number;
+}
+
 export interface WatchFilesOptions extends CallOptions {
   /** Also what is below the directories in it. Links are told of and not entered. Default false. */
   recursive?: boolean | undefined;
@@ -113,6 +122,21 @@ export interface ExecutorFileSystem {
    * for anything else, `too_many_watches` beyond the limits.
    */
   watch(path: FilePath, options?: WatchFilesOptions): Promise<AsyncIterable<FileChange[]>>;
+  /**
+   * Begins an upload in parts: what arrives is kept beside the target, and takes its place when it is whole. It outlives
+   * connections and the gateway; without a byte for 24 h it is given up. Rejects with `too_many_uploads` beyond the limits.
+   */
+  createUpload(path: FilePath, size_bytes: number, options?: WriteFileOptions): Promise<Upload>;
+  /** How far an upload is. It ends an append that is under way: its caller may be gone. Rejects with `upload_not_found`. */
+  getUpload(upload: UploadName, options?: CallOptions): Promise<Upload>;
+  /**
+   * Adds a part; what has arrived of one that fails is kept. With the last byte the file takes its place, under the conditions
+   * and with the mode given here; when that fails, the last byte is to be sent again. Rejects with `upload_offset_mismatch`, and with
+   * `upload_taken_over` when another call comes for the same upload.
+   */
+  appendUpload(upload: UploadName, offset_bytes: number, body: FileBody, options?: AppendUploadOptions): Promise<Upload>;
+  /** Gives an upload up. */
+  cancelUpload(upload: UploadName, options?: CallOptions): Promise<void>;
   /**
    * A tar of a directory, its entries named below it, or of one file. It is read as it is iterated, and to be iterated once;
    * it fails, and does not end, when a file shrinks or cannot be read. Links are kept as links, special files left out, and so

@@ -14,3 +14,4 @@ export * from './run.js';
 export * from './search.js';
 export * from './sse.js';
 export * from './start.js';
+export * from './upload.js';

@@ -125,3 +125,12 @@ export const WATCH_LINGER_MS = 60_000;
 
 /** Events of one watch that are kept for readers to catch up with, in bytes of memory: about 25,000 events. */
 export const WATCH_RING_BYTES = 4 * MIB;
+
+/** Unfinished uploads of one gateway. */
+export const MAX_UPLOADS = 1_000;
+
+/** Bytes of all unfinished uploads of one gateway, as announced. */
+export const MAX_UPLOAD_BYTES = 1024 * 1024 * MIB;
+
+/** Time without a byte after which an unfinished upload is given up, in milliseconds: a day. */
+export const UPLOAD_EXPIRY_MS = 86_400_000;

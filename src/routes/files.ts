@@ -6,6 +6,7 @@ import { fileArchiveRoutes } from './files-archive.js';
 import { fileReadRoutes } from './files-read.js';
 import { fileSearchRoute } from './files-search.js';
 import { fileTreeRoutes } from './files-tree.js';
+import { fileUploadRoutes } from './files-upload.js';
 import { fileWatchRoute } from './files-watch.js';
 import { fileWriteRoute } from './files-write.js';
 
@@ -23,6 +24,7 @@ export function fileRoutes(parent: GatewayApp, files: ExecutorFileSystem, probes
     addQueryCheck(app);
     fileReadRoutes(app, files);
     fileWriteRoute(app, files, settings.max_file_bytes);
+    fileUploadRoutes(app, files, settings.max_file_bytes);
     fileTreeRoutes(app, files);
     fileArchiveRoutes(app, files, settings.max_file_bytes);
     fileSearchRoute(app, files, probes);

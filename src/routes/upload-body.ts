@@ -43,6 +43,7 @@ export async function* inBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   if (filled > 0) yield block.subarray(0, filled);
 }
 
-function tooLarge(limit: number): GatewayError {
+/** The refusal of a file that is larger than this gateway takes. */
+export function tooLarge(limit: number): GatewayError {
   return new GatewayError('payload_too_large', `The file is larger than ${limit} bytes, which is the limit (--max-file-bytes).`, { limit });
 }
