@@ -28,6 +28,8 @@ export interface BackendOptions {
   env?: Record<string, string>;
   /** Whether no path of a file may leave `root`. */
   confined?: boolean;
+  /** Whether working directories obey that too. */
+  confine_cwd?: boolean;
   /** Further flags of the gateways. */
   flags?: string[];
   /** A program that runs the gateway which holds the processes. */
@@ -144,17 +146,18 @@ export class Backend {
       this.#own_env[name] = process.env[name];
       setOwn(name, value);
     }
-    this.#environment = Environment.create({ limits: this.#options.limits, fs_root: this.#options.confined ? this.root : undefined });
+    const { limits, confined, confine_cwd } = this.#options;
+    this.#environment = Environment.create({ limits, fs_root: confined ? this.root : undefined, confine_cwd });
     this.#process = this.#environment.process;
     this.#files = this.#environment.files;
   }
 
   async #openRemote(): Promise<void> {
-    const { limits = {}, flags = [], prefix = [], token: given, confined = false } = this.#options;
+    const { limits = {}, flags = [], prefix = [], token: given, confined = false, confine_cwd = false } = this.#options;
     const settings = Object.entries(limits).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
     const common = ['--log-level', 'warn', ...flags];
     const host = await GatewayServer.start({
-      flags: [...common, ...settings, ...(confined ? ['--fs-root', this.root] : [])],
+      flags: [...common, ...settings, ...(confined ? ['--fs-root', this.root] : []), ...(confine_cwd ? ['--confine-cwd'] : [])],
       env: this.#env(),
       prefix,
       ...(given ? { token: given } : {}),
