@@ -1,10 +1,10 @@
-import { lookup } from 'mrmime';
+import { mimes } from 'mrmime';
 import { decodeBase64 } from '../protocol/base64.js';
 import type { FileMetadata } from '../protocol/file.js';
 import type { FilePath } from '../protocol/file-system.js';
 
-/** Types that the list of MIME types gives to other files than the ones a developer's machine has. */
-const OWN: Record<string, string> = { ts: 'text/plain', mts: 'text/plain', cts: 'text/plain', rs: 'text/plain' };
+/** Media types by extension; some are those of the files a developer's machine has. */
+const TYPES = new Map(Object.entries({ ...mimes, ts: 'text/plain', mts: 'text/plain', cts: 'text/plain', rs: 'text/plain' }));
 
 /** A file may be a page: opened by itself it runs no script, loads nothing, and is of no origin. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
@@ -29,7 +29,7 @@ export function fileHeaders(path: FilePath, metadata: FileMetadata, download: bo
 export function contentType(name: string): string {
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 ? name.slice(dot + 1).toLowerCase() : '';
-  const type = (Object.hasOwn(OWN, extension) ? OWN[extension] : lookup(extension)) ?? 'application/octet-stream';
+  const type = TYPES.get(extension) ?? 'application/octet-stream';
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
 }
 
