@@ -50,6 +50,7 @@ export class SearchRun implements AsyncIterable<SearchLine[]> {
    * @throws {GatewayError} `invalid_pattern`
    */
   static async start(task: SearchTask, began_at: number, signal: AbortSignal | undefined): Promise<SearchRun> {
+    signal?.throwIfAborted();
     const run = new SearchRun(task, began_at);
     const abort = () => run.#end(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });

@@ -10,6 +10,7 @@ export class SearchSlots {
    * @returns what gives it back, to be called once; null when there was none within `wait_ms`
    */
   async take(wait_ms: number, signal: AbortSignal | undefined): Promise<(() => void) | null> {
+    signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;
     else if (!(await this.#wait(wait_ms, signal))) return null;
     return () => {

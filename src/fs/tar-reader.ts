@@ -97,10 +97,11 @@ export class TarReader {
     if (flag === 'S') throw sparse();
     const given = (key: string) => (records.get(key)?.length ? records.get(key) : undefined);
     const name = given('path') ?? headerName(block);
-    const type = TYPES[flag] === 'file' && name.at(-1) === 0x2f ? 'directory' : (TYPES[flag] ?? 'unknown');
+    const told = TYPES[flag] ?? 'unknown';
+    // As old writers have it.
+    const type = told === 'file' && name.at(-1) === 0x2f ? 'directory' : told;
     const size = decimal(given('size')) ?? header_size;
-    const has_content = type === 'file' || type === 'unknown';
-    this.#left = has_content ? size : 0;
+    this.#left = told === 'file' || told === 'unknown' ? size : 0;
     this.#padding = tarPadding(this.#left).length;
     return {
       name,
@@ -108,7 +109,7 @@ export class TarReader {
       mode: number(block, 100, 8) & 0o7777,
       uid: decimal(given('uid')) ?? number(block, 108, 8),
       gid: decimal(given('gid')) ?? number(block, 116, 8),
-      size: this.#left,
+      size: type === 'directory' ? 0 : this.#left,
       mtime_ns: nanoseconds(given('mtime')) ?? BigInt(number(block, 136, 12)) * 1_000_000_000n,
       target: type === 'symlink' || type === 'hard-link' ? (given('linkpath') ?? text(block, 157, 100)) : Buffer.alloc(0),
     };
