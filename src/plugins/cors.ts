@@ -3,6 +3,11 @@ import type { GatewayApp } from './gateway-app.js';
 
 /** Reply headers a page may read. */
 const EXPOSED = [
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Range',
+  'ETag',
+  'Exec-Metadata',
   'Exec-Next-Seq',
   'Exec-Exited',
   'Exec-Exit-Code',
@@ -25,8 +30,15 @@ export function addCors(app: GatewayApp, allow_origins: string[]): void {
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
       'Authorization',
+      'Content-Encoding',
       'Content-Type',
+      'If-Match',
+      'If-Modified-Since',
+      'If-None-Match',
+      'If-Range',
+      'If-Unmodified-Since',
       'Last-Event-ID',
+      'Range',
       'Tus-Resumable',
       'Upload-Length',
       'Upload-Metadata',

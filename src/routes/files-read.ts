@@ -65,7 +65,8 @@ async function sendAsked(reply: FastifyReply, files: ExecutorFileSystem, wanted:
         .code(304)
         .headers(fileHeaders(path, metadata, download))
         .send();
-    const parts = wantedParts(headers, path, metadata, reply);
+    // Several parts of what changes all the time are never of one content: then it comes whole.
+    const parts = left === 1 && !conditional ? null : wantedParts(headers, path, metadata, reply);
     const pinned = (conditional && metadata.size_bytes > 0) || (parts !== null && parts.length > 1);
     const if_match = pinned ? (metadata.etag ?? undefined) : undefined;
     try {
@@ -94,6 +95,11 @@ async function sendParts(reply: FastifyReply, files: ExecutorFileSystem, wanted:
     files.readFile(path, { offset: first, length: last - first + 1, if_match, reuse: true, signal });
   const [one] = parts as [ByteRange];
   const begun = await read(one, if_match);
+  if (begun.length === null) {
+    // A file of /sys says a size, and holds another number of bytes: it has no parts.
+    await begun.close();
+    return sendWhole(reply, wanted, await files.readFile(path, { reuse: true, signal }));
+  }
   const { metadata, body } = begun;
   const size = metadata.size_bytes;
   const headers = fileHeaders(path, metadata, download);
