@@ -5,6 +5,7 @@ import type { AppConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { addAuth } from './plugins/auth.js';
 import { addJsonParser } from './plugins/body-parsers.js';
+import { addBodyTimeout } from './plugins/body-timeout.js';
 import { addConnections } from './plugins/connections.js';
 import { addCors } from './plugins/cors.js';
 import { addErrors, sendProblem, toGatewayError } from './plugins/errors.js';
@@ -19,11 +20,14 @@ import { requestId } from './plugins/request-id.js';
 import { addRequestLog, type RequestCounts } from './plugins/request-log.js';
 import { addShutdownCheck } from './plugins/shutdown-check.js';
 import { addUnknownAddress } from './plugins/unknown-address.js';
+import { addUnreadBody } from './plugins/unread-body.js';
 import { addUploadBudget } from './plugins/upload-budget.js';
 import { addValidation } from './plugins/validation.js';
 import type { ExecProcess } from './protocol/exec-process.js';
+import type { ExecutorFileSystem } from './protocol/file-system.js';
 import { controlRoutes } from './routes/control.js';
 import { eventRoutes } from './routes/events.js';
+import { fileRoutes } from './routes/files.js';
 import { healthRoutes } from './routes/health.js';
 import { metricsRoute } from './routes/metrics.js';
 import { openapiRoute } from './routes/openapi.js';
@@ -36,17 +40,20 @@ import { stdinRoute } from './routes/stdin.js';
 /** Longest part of a path, in characters: an id has at most 128. */
 const MAX_PATH_PART = 512;
 
-/** Time in which a request has to arrive, body and all, in milliseconds. */
-const REQUEST_TIMEOUT_MS = 120_000;
+/** How often requests whose headers are still arriving are looked at, in milliseconds. */
+const HEADERS_LOOK_MS = 5_000;
 
-/** How often requests that are still arriving are looked at, in milliseconds. */
-const REQUEST_LOOK_MS = 5_000;
+/** Processes and files, wherever they are: an `Environment`, or what is like one. */
+export interface Machine {
+  process: ExecProcess;
+  files: ExecutorFileSystem;
+}
 
 /**
- * Builds the HTTP front of a set of processes, wherever they run. It does not listen yet.
+ * Builds the HTTP front of a machine. It does not listen yet.
  * @param logger where log lines go; by default standard error, at the level of the settings
  */
-export function buildApp(config: AppConfig, processes: ExecProcess, probes: Probes, logger?: FastifyBaseLogger): GatewayApp {
+export function buildApp(config: AppConfig, machine: Machine, probes: Probes, logger?: FastifyBaseLogger): GatewayApp {
   const app = createServer(config, logger ?? createLogger(config.log_level));
   // Every stream and long-poll listens to these.
   setMaxListeners(0, probes.stopping, probes.streamsEnd);
@@ -66,18 +73,26 @@ export function buildApp(config: AppConfig, processes: ExecProcess, probes: Prob
   addAuth(app, config.token);
   addUnknownAddress(app);
   addExpectationCheck(app);
+  addBodyTimeout(app, config.body_timeout_ms);
+  addUnreadBody(app);
 
   addUploadBudget(app, config.max_body_bytes);
   addJsonParser(app);
   addValidation(app);
   addErrors(app, config.max_body_bytes);
 
-  addRoutes(app, config, processes, probes, counts);
+  addRoutes(app, config, machine, probes, counts);
   return app;
 }
 
 /** Adds every route to a server that checks requests already. */
-export function addRoutes(app: GatewayApp, config: AppConfig, processes: ExecProcess, probes: Probes, counts: RequestCounts): void {
+export function addRoutes(
+  app: GatewayApp,
+  config: AppConfig,
+  { process: processes, files }: Machine,
+  probes: Probes,
+  counts: RequestCounts,
+): void {
   healthRoutes(app, probes);
   startRoutes(app, processes);
   runRoute(app, processes);
@@ -86,6 +101,7 @@ export function addRoutes(app: GatewayApp, config: AppConfig, processes: ExecPro
   eventRoutes(app, processes, probes, config.heartbeat_ms);
   stdinRoute(app, processes);
   controlRoutes(app, processes);
+  fileRoutes(app, files, probes, config);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
 }
@@ -99,12 +115,11 @@ function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp 
     genReqId: (request) => requestId(request.headers['x-request-id']),
     bodyLimit: config.max_body_bytes,
     exposeHeadRoutes: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     // The shutdown check answers instead, in the form of all other errors.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PATH_PART },
     // A missing Host is refused by the host check.
-    http: { requireHostHeader: false, connectionsCheckingInterval: REQUEST_LOOK_MS },
+    http: { requireHostHeader: false, connectionsCheckingInterval: HEADERS_LOOK_MS },
     clientErrorHandler: answerBrokenRequest,
     // An address that cannot be decoded never reaches a hook.
     frameworkErrors: (error, request, reply) => {

@@ -17,6 +17,10 @@ export interface AppConfig {
   allow_origins: string[];
   /** Largest request body, in bytes. */
   max_body_bytes: number;
+  /** Time in which a request body has to arrive, in milliseconds; of one that is streamed, in which some of it has to. */
+  body_timeout_ms: number;
+  /** Largest file an upload may make, in bytes; null for any. It is streamed, so `max_body_bytes` does not hold for it. */
+  max_file_bytes: number | null;
   /** Silence on a stream after which a comment is sent, in milliseconds. */
   heartbeat_ms: number;
   log_level: LogLevel;
@@ -31,6 +35,8 @@ export const DEFAULT_CONFIG: AppConfig = {
   allow_hosts: [],
   allow_origins: [],
   max_body_bytes: 16 * 1024 * 1024,
+  body_timeout_ms: 120_000,
+  max_file_bytes: null,
   heartbeat_ms: HEARTBEAT_MS,
   log_level: 'info',
   version: '0.0.0',

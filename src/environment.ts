@@ -1,19 +1,26 @@
 import { attempt } from './client/attempt.js';
 import { RemoteExecProcess } from './client/remote-exec-process.js';
+import { RemoteFileSystem } from './client/remote-file-system.js';
+import { confinedCwd } from './fs/confined-cwd.js';
+import { LocalFileSystem } from './fs/local-file-system.js';
 import { LocalExecProcess } from './process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler, type ProcessLimits } from './process/process-handler.js';
-import { type ExecProcess, GatewayError, type ProcessStats } from './protocol/index.js';
+import { type ExecProcess, type ExecutorFileSystem, GatewayError, type ProcessStats } from './protocol/index.js';
 
 export { DEFAULT_LIMITS, type ProcessLimits };
 
 /** Where an environment is, and within which limits. */
 export interface EnvironmentOptions {
-  /** The gateway that runs the processes. Default: none, they run here. */
+  /** The gateway that runs the processes and holds the files. Default: none, they are here. */
   url?: string | undefined;
   /** The token of that gateway. */
   token?: string | undefined;
   /** Limits of processes that run here. */
   limits?: Partial<ProcessLimits> | undefined;
+  /** The directory that no path of a file here leaves. Default `/`. */
+  fs_root?: string | undefined;
+  /** Whether the working directories of processes here obey it too. Default false. */
+  confine_cwd?: boolean | undefined;
 }
 
 /** Time that a gateway behind is given to answer whether it is ready, in milliseconds: below the 1 s of common probes. */
@@ -32,29 +39,38 @@ const fetchUpstream: typeof fetch = async (input, init) => {
 };
 
 /**
- * A place where processes run: this machine, or the one behind a gateway. Whoever asks it for `process` never knows which.
+ * A place where processes run and files are: this machine, or the one behind a gateway. Whoever asks it for `process` or
+ * `files` never knows which.
  */
 export class Environment {
   readonly process: ExecProcess;
-  readonly #handler: ProcessHandler | null;
+  readonly files: ExecutorFileSystem;
+  readonly #here: { handler: ProcessHandler; files: LocalFileSystem } | null;
   #asked: Promise<void> | null = null;
 
-  private constructor(process: ExecProcess, handler: ProcessHandler | null) {
+  private constructor(process: ExecProcess, files: ExecutorFileSystem, here: { handler: ProcessHandler; files: LocalFileSystem } | null) {
     this.process = process;
-    this.#handler = handler;
+    this.files = files;
+    this.#here = here;
   }
 
-  /** With a URL the processes run behind that gateway, without one on this machine. */
-  static create({ url, token, limits }: EnvironmentOptions = {}): Environment {
-    if (url !== undefined)
-      return new Environment(new RemoteExecProcess({ url, fetch: fetchUpstream, ...(token === undefined ? {} : { token }) }), null);
-    const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits });
-    return new Environment(new LocalExecProcess(handler), handler);
+  /**
+   * With a URL all is behind that gateway, without one on this machine.
+   * @throws {GatewayError} for a `fs_root` that is no directory
+   */
+  static create({ url, token, limits, fs_root, confine_cwd = false }: EnvironmentOptions = {}): Environment {
+    if (url !== undefined) {
+      const upstream = { url, token, fetch: fetchUpstream };
+      return new Environment(new RemoteExecProcess(upstream), new RemoteFileSystem(upstream), null);
+    }
+    const files = new LocalFileSystem({ root: fs_root });
+    const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits }, confine_cwd ? confinedCwd(files.root) : undefined);
+    return new Environment(new LocalExecProcess(handler), files, { handler, files });
   }
 
   /** What runs and is kept here; zero for what runs elsewhere. */
   stats(): ProcessStats {
-    return this.#handler?.stats() ?? NOTHING;
+    return this.#here?.handler.stats() ?? NOTHING;
   }
 
   /**
@@ -63,7 +79,7 @@ export class Environment {
    * @throws {GatewayError} `not_ready`
    */
   ready(): Promise<void> {
-    if (this.#handler) return Promise.resolve();
+    if (this.#here) return Promise.resolve();
     this.#asked ??= this.#ask().finally(() => {
       this.#asked = null;
     });
@@ -85,6 +101,7 @@ export class Environment {
    * another gateway are left alone. Resolves when all are closed.
    */
   async close(grace_ms = 2_000): Promise<void> {
-    await this.#handler?.shutdown(grace_ms);
+    this.#here?.files.close();
+    await this.#here?.handler.shutdown(grace_ms);
   }
 }

@@ -1,4 +1,4 @@
-export { buildApp } from './app.js';
+export { buildApp, type Machine } from './app.js';
 export { type AppConfig, DEFAULT_CONFIG, type Listen, type LogLevel } from './config.js';
 export { DEFAULT_LIMITS, Environment, type EnvironmentOptions, type ProcessLimits } from './environment.js';
 export type { Probes } from './plugins/probes.js';

@@ -50,6 +50,7 @@ export function openapiDocument(routes: Route[], version: string): Record<string
       { name: 'Processes', description: 'Start, look at and end processes.' },
       { name: 'Output', description: 'Read and follow what they print.' },
       { name: 'Input', description: 'Feed and steer them.' },
+      { name: 'Files', description: 'Read, write, list, search and watch files.' },
       { name: 'Gateway', description: 'The gateway itself.' },
     ],
     paths,
@@ -93,6 +94,7 @@ function operationObject(route: Route, operation: Operation, shared: Record<stri
     ...(open ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, operation) }),
+    ...(operation.upload === undefined ? {} : { requestBody: uploadBody(operation.upload) }),
     responses: {
       ...Object.fromEntries(Object.entries(operation.replies).map(([status, reply]) => [status, replyObject(reply)])),
       ...problems([...operation.errors, ...(open ? ANY : ANY_CLOSED), ...(tag === 'Gateway' ? [] : BEHIND)], shared),
@@ -117,6 +119,10 @@ function requestBody(body: object, { example, octets, bodyOptional }: Operation)
       ...(octets === undefined ? {} : { 'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example: octets } }),
     },
   };
+}
+
+function uploadBody({ type, example }: NonNullable<Operation['upload']>): object {
+  return { content: { [type]: { schema: { type: 'string', format: 'binary' }, example } } };
 }
 
 function replyObject({ description, content, headers = [] }: Reply): object {

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode, GatewayError, type Problem, type ProblemFields } from '../../src/protocol/error.js';
 
 const ID = 'build-42';
+const NOTES = 'notes.txt';
 
 /** A running process. */
 export const RUNNING = {
@@ -86,12 +87,25 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   invalid_json: ['The body is not JSON, or names a field __proto__: send one JSON value.'],
   invalid_argument: ['argv[1] holds a NUL character, which no program can be given: remove it.', { field: 'argv[1]' }],
   invalid_cursor: ['after_seq must be an integer from 0 to 9007199254740991; got "1e3".', { field: 'after_seq' }],
+  invalid_path: ['path holds a NUL character, which no path can: remove it.', { field: 'path' }],
+  invalid_archive: [
+    'The tar ends in the middle of "src/main.c": send it whole.',
+    { path: 'src/main.c', unpacked: { files: 12, directories: 3, links: 0, bytes: 48213 } },
+  ],
+  invalid_pattern: ['text is no regular expression of RE2: missing closing ): `(foo`.', { field: 'text' }],
+  path_too_long: ['A name in path is longer than this file system takes (255 bytes).', { path: NOTES }],
   unauthorized: ['Send the token of this gateway in one header: "Authorization: Bearer TOKEN".'],
   origin_not_allowed: [
     'Pages of the origin "https://evil.example" may not call this gateway: allow it with --allow-origin ORIGIN when they should.',
   ],
+  path_outside_root: ['"../secret" leads out of the file root: stay below it.', { path: '../secret' }],
+  root_protected: ['The file root itself cannot be removed: name something below it.', { path: '/' }],
+  access_denied: ['"/etc/shadow": the system does not permit it (EACCES).', { path: '/etc/shadow' }],
+  read_only_file_system: ['"/boot/grub.cfg": the file system is read-only (EROFS).', { path: '/boot/grub.cfg' }],
   not_found: ['There is nothing at "/process": GET /openapi.json lists what there is.'],
   process_not_found: [`There is no process "${ID}": it was never started, or it was forgotten after its retention.`, { process_id: ID }],
+  path_not_found: ['"notes.txt" does not exist.', { path: NOTES }],
+  upload_not_found: ['There is no upload "V1StGXR8Z5jdHi6BmyTq3A" for "big.iso": begin anew.'],
   method_not_allowed: ['"/processes" takes POST, GET, not PATCH.', { allowed: ['POST', 'GET'] }],
   not_acceptable: ['follow=true gives raw bytes only: accept application/octet-stream or text/plain.', { field: 'Accept' }],
   request_timeout: ['The request did not arrive in time: send it again.'],
@@ -105,9 +119,22 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
     { field: 'after_seq', next_seq: 4 },
   ],
   text_file_busy: ['"/srv/app/tool" is open for writing and cannot be started: wait until it is written.', { field: 'argv[0]' }],
+  upload_offset_mismatch: ['Upload-Offset 12 is not where the upload ends: send on from 5.', { accepted_bytes: 5 }],
+  upload_taken_over: ['Another call came for this upload: ask for the offset and send on from there.'],
+  path_exists: ['"notes.txt" exists: choose another path.', { path: NOTES }],
+  not_a_directory: ['"notes.txt" is not a directory.', { path: NOTES }],
+  is_a_directory: ['"src" is a directory: read it at /fs/directory.', { path: 'src' }],
+  not_regular_file: ['"/dev/zero" is a char device: only regular files can be read.', { path: '/dev/zero' }],
+  directory_not_empty: ['"src" is not empty: give recursive=true to remove it with all it holds.', { path: 'src' }],
+  copy_into_itself: ['"src/copy" lies in "src": choose a destination outside of it.', { path: 'src/copy' }],
+  symlink_loop: ['"loop" leads over more than 40 symbolic links.', { path: 'loop' }],
+  cross_device: ['"/mnt/notes.txt" is on another file system: copy it, then remove the source.', { path: '/mnt/notes.txt' }],
+  file_busy: ['"/mnt" is in use (EBUSY).', { path: '/mnt' }],
+  precondition_failed: ['"notes.txt" is not what If-Match names: look at it again.', { path: NOTES, etag: '"801-3f2a-6-18a2"' }],
   payload_too_large: ['The body is larger than 16777216 bytes: send it in smaller parts.', { limit: 16777216 }],
   uri_too_long: ['A part of the address is longer than 512 characters: ids have at most 128.'],
   unsupported_media_type: ['The body came with Content-Type "text/plain": send it as application/json.', { allowed: ['application/json'] }],
+  range_not_satisfiable: ['The file has 6 bytes: no part of it is in the range.', { path: NOTES, size_bytes: 6 }],
   expectation_failed: ['Only "Expect: 100-continue" is known: leave the header out.'],
   host_not_allowed: ['The Host header "evil.example" is not one of this gateway: allow it with --allow-host NAME when it should be.'],
   command_not_found: ['There is no program "mak" in PATH: check argv[0].', { field: 'argv[0]' }],
@@ -117,7 +144,14 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   cwd_not_a_directory: ['The working directory "/etc/hosts" is not a directory.', { field: 'cwd' }],
   cwd_permission_denied: ['The working directory "/root" may not be entered.', { field: 'cwd' }],
   argument_list_too_long: ['argv[1] is longer than 131071 bytes: pass it by stdin or a file.', { field: 'argv[1]', limit: 131071 }],
+  unsafe_archive_entry: [
+    '"../.profile" leads out of the directory by its "..": leave it out of the tar.',
+    { path: '../.profile', unpacked: { files: 0, directories: 0, links: 0, bytes: 0 } },
+  ],
+  file_error: ['"/mnt/notes.txt": the system could not do it (EIO).', { path: '/mnt/notes.txt' }],
   too_many_processes: ['1000 processes are open, which is the limit: end one, or raise --max-processes.', { limit: 1000 }],
+  too_many_uploads: ['1000 uploads are unfinished, which is the limit: finish or give up another one first.', { limit: 1000 }],
+  too_many_watches: ['The tree and what else is watched hold more than 50000 directories: watch a smaller one.', { limit: 50000 }],
   stdin_backpressure: ['The process does not read its input: try again later.', { accepted_bytes: 1048576 }],
   headers_too_large: ['The request line and headers are longer than 16 KiB: send less.'],
   internal: ['The gateway failed; its log has the reason under the request id 5f1c-1.'],
@@ -129,6 +163,7 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   ],
   not_ready: ['The gateway behind this one does not answer as it should: try again.', { retry_after_ms: 1000 }],
   shutting_down: ['The gateway is shutting down and takes no new requests: try again when it is back.'],
+  no_space: ['"notes.txt": the file system is full (ENOSPC). The old file is still there.', { path: NOTES }],
 };
 
 /** A reply of every error. */

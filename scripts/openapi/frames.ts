@@ -1,9 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { FileChangeData, WATCH_ID, WatchEndedData, WatchOverflowData, WatchReadyData } from '../../src/protocol/file-watch.js';
 import { ChangedData, Chunk, ClosedData, ExitedData, Gap, RemovedData, SnapshotData } from '../../src/protocol/output.js';
 import { ProcessId } from '../../src/protocol/start.js';
 
-function frame(event: string, data: TSchema): TSchema {
-  const id = Type.Integer({ minimum: 0 });
+function frame(event: string, data: TSchema, id: TSchema = Type.Integer({ minimum: 0 })): TSchema {
   return Type.Object({ id, event: Type.Literal(event), data }, { additionalProperties: false });
 }
 
@@ -26,4 +26,16 @@ export const ChangeFrames = frames(
   frame('removed', RemovedData),
   frame('output', OfProcess(Chunk)),
   frame('gap', OfProcess(Gap)),
+);
+
+const WatchId = Type.String({ pattern: WATCH_ID });
+
+/** The text of `GET /fs/watch`, and what its events are when parsed. */
+export const FileChangeFrames = frames(
+  frame('ready', WatchReadyData, WatchId),
+  frame('created', FileChangeData, WatchId),
+  frame('modified', FileChangeData, WatchId),
+  frame('removed', FileChangeData, WatchId),
+  frame('overflow', WatchOverflowData, WatchId),
+  frame('ended', WatchEndedData, WatchId),
 );

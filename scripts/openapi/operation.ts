@@ -12,13 +12,15 @@ export interface Reply {
 /** What a route's schemas cannot say. */
 export interface Operation {
   operationId: string;
-  tag: 'Processes' | 'Output' | 'Input' | 'Gateway';
+  tag: 'Processes' | 'Output' | 'Input' | 'Files' | 'Gateway';
   summary: string;
   description?: string;
   /** An example of the JSON body. */
   example?: unknown;
   /** Whether raw bytes are taken as a body too. */
   octets?: string;
+  /** A body that is taken as it is: its media type and an example. */
+  upload?: { type: string; example: string };
   /** Whether the body may be left out. */
   bodyOptional?: true;
   /** Names of shared parameters. */

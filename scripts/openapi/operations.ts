@@ -4,8 +4,12 @@ import { ReadResult } from '../../src/protocol/output.js';
 import { ProcessInfo, ProcessList, Terminated } from '../../src/protocol/process.js';
 import { RunResult } from '../../src/protocol/run.js';
 import { CHANGES, CLOSED, EVENTS, READ, RUNNING, START } from './examples.js';
+import { FILE_OPERATIONS } from './file-operations.js';
 import { ChangeFrames, EventFrames } from './frames.js';
 import { CODES, type Operation, type Reply } from './operation.js';
+import { TREE_OPERATIONS } from './tree-operations.js';
+import { UPLOAD_OPERATIONS } from './upload-operations.js';
+import { WATCH_OPERATION } from './watch-operation.js';
 
 const { BODY, ONE, LAUNCH } = CODES;
 const Text = Type.String();
@@ -173,6 +177,10 @@ export const OPERATIONS: Record<string, Operation> = {
     replies: { 204: EMPTY },
     errors: ['invalid_request', ...ONE, ...BODY, 'process_exited', 'not_a_tty'],
   },
+  ...FILE_OPERATIONS,
+  ...TREE_OPERATIONS,
+  ...UPLOAD_OPERATIONS,
+  'GET /fs/watch': WATCH_OPERATION,
   'GET /healthz': {
     operationId: 'getHealth',
     tag: 'Gateway',

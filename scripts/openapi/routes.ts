@@ -1,11 +1,10 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify } from 'fastify';
-import { addRoutes } from '../../src/app.js';
+import { addRoutes, type Machine } from '../../src/app.js';
 import { DEFAULT_CONFIG } from '../../src/config.js';
 import { addJsonParser } from '../../src/plugins/body-parsers.js';
 import type { Probes } from '../../src/plugins/probes.js';
 import { addValidation } from '../../src/plugins/validation.js';
-import type { ExecProcess } from '../../src/protocol/exec-process.js';
 import type { Route } from './document.js';
 
 /** All routes of the server with their schemas, without a server. */
@@ -19,7 +18,7 @@ export async function serverRoutes(): Promise<Route[]> {
   addJsonParser(app);
   addValidation(app);
   // Nothing is called: routes only hold on to these.
-  addRoutes(app, DEFAULT_CONFIG, {} as ExecProcess, { stopping: new AbortController().signal } as Probes, {
+  addRoutes(app, DEFAULT_CONFIG, {} as Machine, { stopping: new AbortController().signal } as Probes, {
     in_flight: 0,
     finished: new Map(),
   });

@@ -14,12 +14,16 @@ export interface ServeOptions {
   allowOrigin: string[];
   upstream?: string;
   upstreamTokenFile?: string;
+  fsRoot?: string;
+  confineCwd: boolean;
+  maxFileBytes?: number;
   maxProcesses: number;
   retainBytes: number;
   retainClosedMs: number;
   maxClosed: number;
   maxClosedBytes: number;
   maxBodyBytes: number;
+  bodyTimeoutMs: number;
   heartbeatMs: number;
   shutdownGraceMs: number;
   logLevel: AppConfig['log_level'];
@@ -28,7 +32,9 @@ export interface ServeOptions {
 /** The `serve` command without its action. Every flag but `--no-auth` is a variable too: `--max-closed` is `EXEC_GATEWAY_MAX_CLOSED`. */
 export function serveCommand(): Command {
   return addLimits(
-    addAccess(new Command('serve').description('Start, watch, feed and end processes on this machine over HTTP.')),
+    addFiles(
+      addAccess(new Command('serve').description('Start, watch, feed and end processes, and move files, on this machine over HTTP.')),
+    ),
   ).addHelpText('after', '\nEvery flag but --no-auth is a variable too: --max-closed is EXEC_GATEWAY_MAX_CLOSED. A flag wins.');
 }
 
@@ -51,6 +57,18 @@ function addAccess(command: Command): Command {
     )
     .addOption(setting('--upstream <url>', 'be a gateway in front of the gateway at this URL').argParser(upstream))
     .addOption(setting('--upstream-token-file <path>', 'file that holds the token of the gateway behind'));
+}
+
+function addFiles(command: Command): Command {
+  return command
+    .addOption(setting('--fs-root <dir>', 'directory that no path of a file leaves, links included; without it every path is allowed'))
+    .addOption(
+      setting('--confine-cwd [yes]', 'keep the working directories of processes in the file root too; true or false')
+        .preset('true')
+        .default(false)
+        .argParser(yes),
+    )
+    .addOption(count('--max-file-bytes <bytes>', 'largest file an upload may make; without it any', undefined, 0, 2 ** 50 - 1));
 }
 
 function addLimits(command: Command): Command {
@@ -80,6 +98,15 @@ function addLimits(command: Command): Command {
     )
     .addOption(count('--max-body-bytes <bytes>', 'largest request body', DEFAULT_CONFIG.max_body_bytes, 1024, 1024 * MIB))
     .addOption(
+      count(
+        '--body-timeout-ms <ms>',
+        'in which a body has to arrive; of a file, in which some of it has to',
+        DEFAULT_CONFIG.body_timeout_ms,
+        100,
+        MAX_TIMEOUT_MS,
+      ),
+    )
+    .addOption(
       count('--heartbeat-ms <ms>', 'silence on an event stream before a comment is sent', DEFAULT_CONFIG.heartbeat_ms, 10, 3_600_000),
     )
     .addOption(count('--shutdown-grace-ms <ms>', 'between SIGTERM and SIGKILL when the gateway ends', 2_000, 0, 5_000))
@@ -95,13 +122,14 @@ function setting(flags: string, description: string): Option {
   return new Option(flags, description).env(`EXEC_GATEWAY_${name.toUpperCase().replaceAll('-', '_')}`);
 }
 
-function count(flags: string, description: string, standard: number, min: number, max: number): Option {
+function count(flags: string, description: string, standard: number | undefined, min: number, max: number): Option {
   const parse = (text: string) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
     throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
   };
-  return setting(flags, description).default(standard).argParser(parse);
+  const option = setting(flags, description).argParser(parse);
+  return standard === undefined ? option : option.default(standard);
 }
 
 function list(check: (item: string) => string): (text: string, before: string[]) => string[] {
@@ -128,6 +156,11 @@ function listen(text: string): Listen {
   const port = Number(match?.[3]);
   if (match && port <= 65_535) return { kind: 'tcp', host: (match[1] ?? match[2]) as string, port };
   throw new InvalidArgumentError('Give HOST:PORT, such as 127.0.0.1:8787 or [::1]:8787, or unix:PATH.');
+}
+
+function yes(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new InvalidArgumentError('Give true or false.');
 }
 
 function upstream(text: string): string {

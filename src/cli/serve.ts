@@ -1,12 +1,13 @@
 import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
+import { GatewayError } from '../protocol/index.js';
 import { standardStream } from '../standard-stream.js';
 import { banner } from './banner.js';
 import { optimizeEarly } from './early-optimization.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { Shutdown } from './shutdown.js';
-import { readToken, readUpstreamToken } from './token.js';
+import { readToken, readUpstreamToken, SettingError } from './token.js';
 import { VERSION } from './version.js';
 
 /**
@@ -17,17 +18,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   optimizeEarly();
   const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
   const { listen: at } = options;
-  const environment = Environment.create({
-    url: options.upstream,
-    token: readUpstreamToken(options),
-    limits: {
-      max_processes: options.maxProcesses,
-      retain_bytes: options.retainBytes,
-      retain_closed_ms: options.retainClosedMs,
-      max_closed: options.maxClosed,
-      max_closed_bytes: options.maxClosedBytes,
-    },
-  });
+  const environment = createEnvironment(options);
   const shutdown = new Shutdown(environment);
   const app = buildApp(
     {
@@ -36,11 +27,13 @@ export async function serve(options: ServeOptions): Promise<void> {
       allow_hosts: options.allowHost,
       allow_origins: options.allowOrigin,
       max_body_bytes: options.maxBodyBytes,
+      body_timeout_ms: options.bodyTimeoutMs,
+      max_file_bytes: options.maxFileBytes ?? null,
       heartbeat_ms: options.heartbeatMs,
       log_level: options.logLevel,
       version: VERSION,
     },
-    environment.process,
+    environment,
     shutdown.probes,
   );
   const told = standardStream(1);
@@ -52,4 +45,26 @@ export async function serve(options: ServeOptions): Promise<void> {
   process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', end);
   const url = await listen(app, at);
   told.write(banner(url, at.kind === 'unix' ? at.path : null, token));
+}
+
+function createEnvironment(options: ServeOptions): Environment {
+  const { upstream: url, fsRoot: fs_root, confineCwd: confine_cwd } = options;
+  const token = readUpstreamToken(options);
+  if (url !== undefined && (fs_root !== undefined || confine_cwd)) {
+    throw new SettingError('--fs-root and --confine-cwd are for what is on this machine: give them to the gateway at --upstream.');
+  }
+  const limits = {
+    max_processes: options.maxProcesses,
+    retain_bytes: options.retainBytes,
+    retain_closed_ms: options.retainClosedMs,
+    max_closed: options.maxClosed,
+    max_closed_bytes: options.maxClosedBytes,
+  };
+  try {
+    return Environment.create({ url, token, limits, fs_root, confine_cwd });
+  } catch (error) {
+    throw error instanceof GatewayError && fs_root !== undefined
+      ? new SettingError(`--fs-root: ${error.message}`, { cause: error })
+      : error;
+  }
 }

@@ -13,9 +13,11 @@ import type { ChangeEvent, ProcessEvent, ReadOutput } from '../protocol/output.j
 import type { ProcessInfo, ProcessList, Terminated } from '../protocol/process.js';
 import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
+import { Files } from './files.js';
 import { persist, startRetry } from './persist.js';
 import { newProcessId } from './process-id.js';
 import { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js';
+import { RemoteFileSystem } from './remote-file-system.js';
 import { type RetryOptions, retrySettings } from './retry.js';
 import { exitOf, ROUND_MS, runToEnd } from './run-to-end.js';
 
@@ -33,12 +35,14 @@ export interface RunProcessOptions extends Omit<RunRequest, 'argv' | 'wait_ms' |
 export class Gateway {
   /** The same gateway call by call, without retries. */
   readonly processes: ExecProcess;
+  readonly files: Files;
   readonly #retry: Required<RetryOptions>;
 
   /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
   constructor(options: RemoteOptions) {
     this.processes = new RemoteExecProcess(options);
     this.#retry = retrySettings(options.retry);
+    this.files = new Files(new RemoteFileSystem(options), this.#retry);
   }
 
   /**

@@ -14,6 +14,29 @@ export type {
   WriteOptions,
 } from '../protocol/exec-process.js';
 export type {
+  Copied,
+  CopyRequest,
+  DirectoryEntry,
+  DirectoryList,
+  FileMetadata,
+  FileType,
+  MoveRequest,
+  Removed,
+  Stored,
+} from '../protocol/file.js';
+export type {
+  CreateDirectoryOptions,
+  ExecutorFileSystem,
+  FileBody,
+  FileContent,
+  FilePath,
+  MetadataOptions,
+  ReadDirectoryOptions,
+  ReadFileOptions,
+  RemoveOptions,
+  WriteFileOptions,
+} from '../protocol/file-system.js';
+export type {
   ChangeEvent,
   ClosedEvent,
   ExitedEvent,
@@ -27,6 +50,8 @@ export type {
 export type { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '../protocol/process.js';
 export type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 export type { EnvPolicy, StartRequest, TtySize } from '../protocol/start.js';
+export { Files } from './files.js';
 export { Gateway, type RunProcessOptions, type StartProcessOptions } from './gateway.js';
 export { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js';
+export { RemoteFileSystem } from './remote-file-system.js';
 export type { RetryOptions } from './retry.js';

@@ -5,6 +5,9 @@ import { Backoff, type RetryOptions } from './retry.js';
 /** A gateway that was never reached is told of after this long, in milliseconds: it may just be restarting. */
 const START_GIVE_UP_MS = 5_000;
 
+/** The slowest line on which a body still counts as on its way, in bytes per millisecond. */
+export const BYTES_PER_MS = 16;
+
 /** How long to go on trying. */
 export interface Patience {
   retry: Required<RetryOptions>;

@@ -3,15 +3,12 @@ import type { CallOptions, ExecProcess } from '../protocol/exec-process.js';
 import { DEFAULT_RETAIN_BYTES, DEFAULT_RUN_BYTES, MAX_RUN_BYTES, RUN_LINGER_MS } from '../protocol/limits.js';
 import type { RunOutput, RunRequest } from '../protocol/run.js';
 import { onAbort } from './on-abort.js';
-import { type Patience, persist, startRetry } from './persist.js';
+import { BYTES_PER_MS, type Patience, persist, startRetry } from './persist.js';
 import type { RetryOptions } from './retry.js';
 import { RunHead } from './run-head.js';
 
 /** One round trip at most, in milliseconds: well below the 60 s at which common proxies cut a silent request. */
 export const ROUND_MS = 30_000;
-
-/** The slowest line on which input still counts as on its way, in bytes per millisecond. */
-const INPUT_BYTES_PER_MS = 16;
 
 type OwnRequest = RunRequest & { process_id: string };
 
@@ -32,7 +29,7 @@ export async function runToEnd(
   const kept = { retain_bytes: Math.max(DEFAULT_RETAIN_BYTES, 2 * max_bytes), ...request, wait_ms: ROUND_MS };
   const first = await persist((signal, again) => runOrFind(processes, kept, again, signal), {
     retry: startRetry(retry),
-    wait_ms: ROUND_MS + input_bytes / INPUT_BYTES_PER_MS,
+    wait_ms: ROUND_MS + input_bytes / BYTES_PER_MS,
     signal,
   });
   if (first.reason !== null && first.duration_ms < ROUND_MS) return first; // else its last output may have missed the answer

@@ -22,10 +22,21 @@ export interface WireRequest {
   /** Below the gateway's address, with a leading slash. */
   path: string;
   query?: Record<string, QueryValue | string[]>;
-  /** Bytes go as they are, everything else as JSON. */
-  body?: Uint8Array | object;
+  headers?: Record<string, string>;
+  /** Bytes, blobs and streams go as they are, everything else as JSON. */
+  body?: Uint8Array | Blob | ReadableStream<Uint8Array> | object;
   last_event_id?: number | undefined;
   signal?: AbortSignal | undefined;
+}
+
+/** An answer whose body is read as it comes. */
+export interface WireStream {
+  status: number;
+  headers: Headers;
+  /** The bytes of one network read; null at the end. Rejects with a `GatewayError`, or with the signal's reason. */
+  read(): Promise<Uint8Array | null>;
+  /** Breaks the connection, unless all was read. */
+  close(): void;
 }
 
 export interface WireReply<T> {
@@ -61,8 +72,39 @@ export class Wire {
     });
   }
 
+  /** A call that is answered with bytes. The signal ends it also later on. */
+  async stream(request: WireRequest): Promise<WireStream> {
+    request.signal?.throwIfAborted();
+    const { response, drop } = await this.#open(request, '*/*');
+    const reader = response.body?.getReader();
+    const read = async () => {
+      try {
+        const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+        if (done) drop();
+        return done ? null : value;
+      } catch (error) {
+        drop();
+        throw this.#revive(error, request.signal);
+      }
+    };
+    return { status: response.status, headers: response.headers, read, close: drop };
+  }
+
   /** A stream of server-sent events; null when the gateway has no more to tell. The signal ends it also later on. */
   async events(request: WireRequest, max_event_chars: number): Promise<SseConnection | null> {
+    const { response, drop } = await this.#open(request, SSE_TYPE);
+    if (response.status === 204) {
+      drop();
+      return null;
+    }
+    if (response.body && response.headers.get('content-type')?.startsWith(SSE_TYPE))
+      return new SseConnection(response.body, response.headers, drop, max_event_chars);
+    drop();
+    throw this.#notOurs(response);
+  }
+
+  /** An answer that lives on: `drop` breaks its connection and forgets the signal. */
+  async #open(request: WireRequest, accept: string): Promise<{ response: Response; drop: () => void }> {
     const controller = new AbortController();
     const forget = onAbort(request.signal, () => controller.abort());
     const drop = () => {
@@ -70,13 +112,7 @@ export class Wire {
       controller.abort();
     };
     try {
-      const response = await this.#send(request, SSE_TYPE, controller.signal);
-      if (response.status === 204) {
-        forget();
-        return null;
-      }
-      if (!response.body || !response.headers.get('content-type')?.startsWith(SSE_TYPE)) throw this.#notOurs(response);
-      return new SseConnection(response.body, response.headers, drop, max_event_chars);
+      return { response: await this.#send(request, accept, controller.signal), drop };
     } catch (error) {
       drop();
       throw this.#revive(error, request.signal);
@@ -106,23 +142,16 @@ export class Wire {
     }
   }
 
-  async #send(
-    { method = 'GET', path, query = {}, body, last_event_id }: WireRequest,
-    accept: string,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    const headers: Record<string, string> = { ...this.#headers, accept };
-    if (body !== undefined) headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
+  async #send(request: WireRequest, accept: string, signal: AbortSignal): Promise<Response> {
+    const { method = 'GET', path, query = {}, body, last_event_id } = request;
+    const headers: Record<string, string> = { ...this.#headers, ...request.headers, accept };
+    if (body !== undefined) headers['content-type'] ??= isRaw(body) ? 'application/octet-stream' : 'application/json';
     if (last_event_id !== undefined) headers['last-event-id'] = String(last_event_id);
-    const content = body === undefined ? null : body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body);
     // A redirect would turn a POST into a GET: it is told, not followed.
-    const response = await this.#fetch(this.#base + path + queryText(query), {
-      method,
-      headers,
-      body: content,
-      signal,
-      redirect: 'manual',
-    });
+    const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, redirect: 'manual' };
+    if (body !== undefined) init.body = isRaw(body) ? (body as BodyInit) : JSON.stringify(body);
+    if (body instanceof ReadableStream) init.duplex = 'half';
+    const response = await this.#fetch(this.#base + path + queryText(query), init);
     if (!response.ok) throw await this.#failure(response);
     return response;
   }
@@ -136,6 +165,10 @@ export class Wire {
     const told = status === 0 || (status >= 300 && status < 400) ? 'a redirect: give the address it leads to' : `status ${status}`;
     return new GatewayError('upstream_unreachable', `Something other than a gateway answered at ${this.#base} with ${told}.`);
   }
+}
+
+function isRaw(body: object): boolean {
+  return body instanceof Uint8Array || body instanceof Blob || body instanceof ReadableStream;
 }
 
 function baseOf(url: string): string {

@@ -8,6 +8,9 @@ export interface RequestCounts {
   finished: Map<string, number>;
 }
 
+/** Stands for a status where the caller left before any answer, or its body broke off. */
+const LEFT = 499;
+
 /** Logs one line a request when its reply is over, also when the caller left; counts it. Never a query, header or body. */
 export function addRequestLog(app: GatewayApp): RequestCounts {
   const counts: RequestCounts = { in_flight: 0, finished: new Map() };
@@ -16,7 +19,7 @@ export function addRequestLog(app: GatewayApp): RequestCounts {
     counts.in_flight += 1;
     reply.raw.once('close', () => {
       counts.in_flight -= 1;
-      finish(counts, request, reply.raw.statusCode, performance.now() - begun);
+      finish(counts, request, reply.raw.headersSent ? reply.raw.statusCode : LEFT, performance.now() - begun);
     });
     done();
   });

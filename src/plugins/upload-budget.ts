@@ -14,7 +14,8 @@ export function addUploadBudget(app: GatewayApp, max_body_bytes: number): void {
   const limit = Math.max(MAX_RECEIVING_BYTES, max_body_bytes);
   const budget = { left: limit };
   app.addHook('preParsing', (request, reply, payload, done) => {
-    const { raw } = request;
+    const { raw, routeOptions } = request;
+    if (routeOptions.config.streams) return done(null, payload); // read as it comes: it is not gathered
     if (raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > FREE_BYTES) {
       count(raw, reply.raw, budget, () => refusal(limit));
     }

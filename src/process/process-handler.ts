@@ -31,6 +31,9 @@ export const DEFAULT_LIMITS: ProcessLimits = {
   max_closed_bytes: 256 * 1024 * 1024,
 };
 
+/** Decides on a working directory; none is the gateway's own. */
+type ConfineCwd = (cwd: string | undefined) => string | undefined;
+
 /** Told whenever a process printed. */
 export type OutputTap = (process: HostedProcess) => void;
 
@@ -46,16 +49,18 @@ export class ProcessHandler implements ProcessHooks {
   readonly #open = new Set<HostedProcess>();
   readonly #spent = new Set<string>();
   readonly #retention: Retention;
-  readonly #own_env: NodeJS.ProcessEnv;
+  /** What children inherit from. */
+  readonly #own_env = { ...process.env };
+  readonly #confineCwd: ConfineCwd;
   #started_total = 0;
   #exited_total = 0;
   #output_bytes_total = 0;
   #stopping = false;
 
-  /** @param own_env the environment that children inherit from */
-  constructor(limits: ProcessLimits, own_env: NodeJS.ProcessEnv = process.env) {
+  /** @param confineCwd makes the working directory asked for the one to be used, or throws. Default: as it is asked for */
+  constructor(limits: ProcessLimits, confineCwd: ConfineCwd = (cwd) => cwd) {
     this.limits = limits;
-    this.#own_env = { ...own_env };
+    this.#confineCwd = confineCwd;
     this.#retention = new Retention(limits, (process) => this.#forget(process));
   }
 
@@ -185,7 +190,7 @@ export class ProcessHandler implements ProcessHooks {
   #spec(request: StartRequest): LaunchSpec {
     const { argv, arg0, tty } = request;
     const command = argv[0] as string;
-    const cwd = resolveCwd(request.cwd);
+    const cwd = resolveCwd(this.#confineCwd(request.cwd));
     const env = childEnv(this.#own_env, request.env_policy, request.env);
     const size = tty ? { cols: 80, rows: 24, term: 'xterm-256color', ...(tty === true ? {} : tty) } : null;
     if (size && request.env?.TERM === undefined && request.env_policy?.set?.TERM === undefined) env.TERM = size.term;

@@ -74,3 +74,80 @@ export const MAX_LABELS = 64;
 
 /** Silence on an event stream after which a comment is sent, in milliseconds: below the 30 s idle cut of strict proxies. */
 export const HEARTBEAT_MS = 15_000;
+
+/** Default and largest page of `GET /fs/directory`, in entries. */
+export const DEFAULT_FILE_PAGE = 1_000;
+export const MAX_FILE_PAGE = 10_000;
+
+/** Deepest listing of `GET /fs/directory`, in levels. */
+export const MAX_TREE_DEPTH = 64;
+
+/** Entries of one tar that is unpacked. */
+export const MAX_ARCHIVE_ENTRIES = 1_000_000;
+
+/** Bytes of one tar that is unpacked: more than a disk should take by accident. */
+export const MAX_ARCHIVE_BYTES = 256 * 1024 * MIB;
+
+/** A packed tar may unpack to so many times its size... */
+export const MAX_ARCHIVE_RATIO = 200;
+
+/** ...and to so much in any case, in bytes: small ones may well be mostly zeros. */
+export const FREE_ARCHIVE_BYTES = 256 * MIB;
+
+/** Longest path in a tar, and longest text of a link, in bytes: what Linux takes as a path. */
+export const MAX_ARCHIVE_NAME_BYTES = 4_096;
+
+/** Directories below each other in a tree that is archived, unpacked or searched: each holds a descriptor. */
+export const MAX_WALK_DEPTH = 256;
+
+/** Default and largest `limit` of a search, in matches. */
+export const DEFAULT_SEARCH_MATCHES = 1_000;
+export const MAX_SEARCH_MATCHES = 100_000;
+
+/** Default and largest `timeout_ms` of a search, in milliseconds: below the 60 s at which common proxies cut a silent request. */
+export const DEFAULT_SEARCH_MS = 10_000;
+export const MAX_SEARCH_MS = 60_000;
+
+/** Longest `text` and `glob` of a search, in characters, and the most globs. */
+export const MAX_SEARCH_TEXT_CHARS = 1_000;
+export const MAX_GLOB_CHARS = 1_000;
+export const MAX_GLOBS = 20;
+
+/** Larger files are not searched, in bytes: one would take the time of all. */
+export const MAX_SEARCH_FILE_BYTES = 256 * MIB;
+
+/** So much of a line is searched, in bytes: a file without line breaks must not fill memory. */
+export const MAX_SEARCH_LINE_BYTES = MIB;
+
+/** So much of a line is shown, in bytes. */
+export const MAX_MATCH_TEXT_BYTES = 512;
+
+/** Searches at once; others wait, and their time runs. */
+export const MAX_SEARCHES = 4;
+
+/** Watches of one gateway; those of the same directory count once, and one without readers makes room. */
+export const MAX_WATCHES = 64;
+
+/** Directories of all watches of one gateway: each takes 4 KB here and one of the system's watches (fs.inotify.max_user_watches). */
+export const MAX_WATCHED_DIRECTORIES = 50_000;
+
+/** Entries of all watches of one gateway: each takes about 100 bytes. */
+export const MAX_WATCHED_ENTRIES = 1_000_000;
+
+/** Time from the first sign of a change to the look that tells it, in milliseconds: what happens to one path within it is one event. */
+export const WATCH_WINDOW_MS = 50;
+
+/** Time that a watch without readers goes on, in milliseconds, so that one whose connection dropped misses nothing. */
+export const WATCH_LINGER_MS = 60_000;
+
+/** Events of one watch that are kept for readers to catch up with, in bytes of memory: about 25,000 events. */
+export const WATCH_RING_BYTES = 4 * MIB;
+
+/** Unfinished uploads of one gateway. */
+export const MAX_UPLOADS = 1_000;
+
+/** Bytes of all unfinished uploads of one gateway, as announced. */
+export const MAX_UPLOAD_BYTES = 1024 * 1024 * MIB;
+
+/** Time without a byte after which an unfinished upload is given up, in milliseconds: a day. */
+export const UPLOAD_EXPIRY_MS = 86_400_000;

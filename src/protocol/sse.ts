@@ -1,7 +1,7 @@
 /** One server-sent event before it is text. `data` is a single line, which JSON always is. */
 export interface SseFrame {
   event: string;
-  id?: number | undefined;
+  id?: number | string | undefined;
   data: string;
 }
 

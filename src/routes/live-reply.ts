@@ -82,7 +82,7 @@ function heartbeat<Batch>(response: ServerResponse, { heartbeat: beat }: LiveFor
 }
 
 /** A transfer that is cut must not look complete, which it does to HTTP/1.0 unless the connection is reset. */
-function breakOff(response: ServerResponse): void {
+export function breakOff(response: ServerResponse): void {
   const { socket } = response;
   if (socket instanceof Socket && !response.chunkedEncoding && socket.remoteAddress !== undefined) socket.resetAndDestroy();
   else response.destroy();

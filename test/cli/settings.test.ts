@@ -145,6 +145,7 @@ describe('variables', () => {
     '--allow-origin': 'https://a.example',
     '--upstream': 'http://127.0.0.1:1',
     '--upstream-token-file': '/other/file',
+    '--confine-cwd': 'true',
     '--log-level': 'debug',
     '--shutdown-grace-ms': '17',
   };

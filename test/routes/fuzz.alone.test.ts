@@ -34,7 +34,7 @@ beforeAll(async () => {
     max_body_bytes: 65_536,
     log_level: 'silent' as const,
   };
-  app = buildApp(config, processes, probes);
+  app = buildApp(config, environment, probes);
   await app.listen({ host: '127.0.0.1', port: 0 });
   port = (app.server.address() as AddressInfo).port;
 });

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
+import { RemoteFileSystem } from '../../src/client/remote-file-system.js';
 import { Environment, type ProcessLimits } from '../../src/environment.js';
-import type { ExecProcess, ProcessInfo, StartRequest } from '../../src/protocol/index.js';
+import type { ExecProcess, ExecutorFileSystem, ProcessInfo, StartRequest } from '../../src/protocol/index.js';
 import { GatewayServer } from './gateway-server.js';
 import { commandLine, descriptors, markedProcesses, sessionMembers, until } from './proc.js';
 
@@ -25,6 +26,10 @@ export interface BackendOptions {
   limits?: Partial<ProcessLimits>;
   /** Variables of the program that holds the processes. */
   env?: Record<string, string>;
+  /** Whether no path of a file may leave `root`. */
+  confined?: boolean;
+  /** Whether working directories obey that too. */
+  confine_cwd?: boolean;
   /** Further flags of the gateways. */
   flags?: string[];
   /** A program that runs the gateway which holds the processes. */
@@ -51,6 +56,7 @@ export class Backend {
   readonly #own_env: Record<string, string | undefined> = {};
   #environment: Environment | null = null;
   #process: ExecProcess | null = null;
+  #files: ExecutorFileSystem | null = null;
   #baseline = new Map<number, number>();
   /** The gateways on the way, the one that holds the processes first. */
   servers: GatewayServer[] = [];
@@ -63,6 +69,16 @@ export class Backend {
   get process(): ExecProcess {
     if (!this.#process) throw new Error('The backend is not open.');
     return this.#process;
+  }
+
+  /** A directory for files; the file root when the backend is confined. */
+  get root(): string {
+    return join(this.dir, 'root');
+  }
+
+  get files(): ExecutorFileSystem {
+    if (!this.#files) throw new Error('The backend is not open.');
+    return this.#files;
   }
 
   /** The program that holds the processes. */
@@ -86,6 +102,7 @@ export class Backend {
 
   async open(): Promise<void> {
     this.dir = mkdtempSync(join(tmpdir(), 'contract-'));
+    mkdirSync(this.root);
     await (this.name === 'local' ? this.#openLocal() : this.#openRemote());
     // Whatever is opened once and kept is open from here on.
     for (const tty of [false, true]) await this.start(['true'], { tty });
@@ -129,16 +146,18 @@ export class Backend {
       this.#own_env[name] = process.env[name];
       setOwn(name, value);
     }
-    this.#environment = Environment.create({ limits: this.#options.limits });
+    const { limits, confined, confine_cwd } = this.#options;
+    this.#environment = Environment.create({ limits, fs_root: confined ? this.root : undefined, confine_cwd });
     this.#process = this.#environment.process;
+    this.#files = this.#environment.files;
   }
 
   async #openRemote(): Promise<void> {
-    const { limits = {}, flags = [], prefix = [], token: given } = this.#options;
+    const { limits = {}, flags = [], prefix = [], token: given, confined = false, confine_cwd = false } = this.#options;
     const settings = Object.entries(limits).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
     const common = ['--log-level', 'warn', ...flags];
     const host = await GatewayServer.start({
-      flags: [...common, ...settings],
+      flags: [...common, ...settings, ...(confined ? ['--fs-root', this.root] : []), ...(confine_cwd ? ['--confine-cwd'] : [])],
       env: this.#env(),
       prefix,
       ...(given ? { token: given } : {}),
@@ -152,6 +171,7 @@ export class Backend {
     }
     const { url, token } = this.servers.at(-1) as GatewayServer;
     this.#process = new RemoteExecProcess({ url, token: token ?? undefined });
+    this.#files = new RemoteFileSystem({ url, token: token ?? undefined });
   }
 
   #env(): Record<string, string> {

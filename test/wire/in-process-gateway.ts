@@ -1,9 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from '../../src/app.js';
-import { DEFAULT_CONFIG } from '../../src/config.js';
+import { type AppConfig, DEFAULT_CONFIG } from '../../src/config.js';
+import { LocalFileSystem } from '../../src/fs/local-file-system.js';
 import type { GatewayApp } from '../../src/plugins/gateway-app.js';
 import { LocalExecProcess } from '../../src/process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler } from '../../src/process/process-handler.js';
+
+type Settings = Partial<Pick<AppConfig, 'heartbeat_ms' | 'body_timeout_ms'>>;
 
 /** A gateway inside the test's own program, which can look at its timers and at who waits. It asks for no token. */
 export class InProcessGateway implements AsyncDisposable {
@@ -11,15 +14,19 @@ export class InProcessGateway implements AsyncDisposable {
   readonly processes = new LocalExecProcess(this.handler);
   readonly #app: GatewayApp;
 
-  private constructor(settings: { heartbeat_ms?: number }) {
+  private constructor(settings: Settings) {
     const never = new AbortController().signal;
     const stats = () => this.handler.stats();
     const probes = { ready: async () => {}, shutting_down: () => false, stats, stopping: never, streamsEnd: never };
     const listen = { kind: 'tcp', host: '127.0.0.1', port: 0 } as const;
-    this.#app = buildApp({ ...DEFAULT_CONFIG, ...settings, listen, log_level: 'silent' }, this.processes, probes);
+    this.#app = buildApp(
+      { ...DEFAULT_CONFIG, ...settings, listen, log_level: 'silent' },
+      { process: this.processes, files: new LocalFileSystem() },
+      probes,
+    );
   }
 
-  static async open(settings: { heartbeat_ms?: number } = {}): Promise<InProcessGateway> {
+  static async open(settings: Settings = {}): Promise<InProcessGateway> {
     const gateway = new InProcessGateway(settings);
     await gateway.#app.listen({ host: '127.0.0.1', port: 0 });
     return gateway;
@@ -31,16 +38,6 @@ export class InProcessGateway implements AsyncDisposable {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
-  }
-
-  /** Time in which a request has to arrive, in milliseconds; another one counts from the next look. */
-  get requestTimeout(): number {
-    return this.#app.server.requestTimeout;
-  }
-
-  set requestTimeout(ms: number) {
-    this.#app.server.headersTimeout = ms; // Node takes the larger of the two as the time of a request
-    this.#app.server.requestTimeout = ms;
   }
 
   /** Starts a process that prints nothing. */

@@ -21,7 +21,7 @@ beforeAll(async () => {
     stopping: never,
     streamsEnd: never,
   };
-  app = await buildApp({ ...DEFAULT_CONFIG, token: TOKEN, log_level: 'silent' }, environment.process, probes);
+  app = await buildApp({ ...DEFAULT_CONFIG, token: TOKEN, log_level: 'silent' }, environment, probes);
   await app.ready();
 });
 afterAll(async () => {

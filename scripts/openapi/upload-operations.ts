@@ -1,0 +1,102 @@
+import type { ErrorCode } from '../../src/protocol/error.js';
+import { UPLOAD_TYPE, Upload } from '../../src/protocol/upload.js';
+import type { Operation, Reply } from './operation.js';
+
+const PATH: ErrorCode[] = [
+  'invalid_request',
+  'invalid_argument',
+  'invalid_path',
+  'path_too_long',
+  'path_outside_root',
+  'access_denied',
+  'path_not_found',
+  'not_a_directory',
+  'symlink_loop',
+  'file_error',
+  'resource_exhausted',
+  'precondition_failed',
+];
+const WRITE: ErrorCode[] = [
+  'root_protected',
+  'read_only_file_system',
+  'path_exists',
+  'file_busy',
+  'no_space',
+  'is_a_directory',
+  'not_regular_file',
+  'payload_too_large',
+];
+
+const UPLOAD = {
+  upload_id: 'V1StGXR8Z5jdHi6BmyTq3A',
+  size_bytes: 5368709120,
+  offset_bytes: 0,
+  complete: false,
+  expires_at: '2026-01-16T09:30:00.000Z',
+};
+const TOLD = ['Tus-Resumable', 'Upload-Offset', 'Upload-Length', 'Upload-Expires'];
+const one = (description: string, headers: string[]): Reply => ({
+  description,
+  content: { 'application/json': { schema: Upload, example: UPLOAD } },
+  headers,
+});
+
+/** The operations of uploads in parts, by method and path. */
+export const UPLOAD_OPERATIONS: Record<string, Operation> = {
+  'POST /fs/uploads': {
+    operationId: 'createUpload',
+    tag: 'Files',
+    summary: 'Begin an upload in parts',
+    description:
+      'For big files over lines that break, as clients of tus 1.0 send them (core, creation, expiration, termination): give them this address with its path as endpoint. What arrives is kept in a file beside the target and takes its place, whole, with the last byte. It outlives connections and a restart of the gateway; without a byte for 24 h it is given up. If-Match, If-None-Match and mode are those of the file that is replaced; they count when they come with the last part.',
+    headers: ['Tus-Resumable', 'Upload-Length', 'If-Match', 'If-None-Match'],
+    replies: { 201: one('Begun; Location is where the parts go.', ['Location', ...TOLD]) },
+    errors: [...PATH, ...WRITE, 'too_many_uploads'],
+  },
+  'GET /fs/uploads/{upload_id}': {
+    operationId: 'getUpload',
+    tag: 'Files',
+    summary: 'How far an upload is',
+    description:
+      'It ends a part that is under way, whose sender may be gone: what has arrived of it is kept. One that is finished is remembered until the gateway is restarted, at most a thousand of them.',
+    headers: ['Tus-Resumable'],
+    replies: { 200: one('What is here.', TOLD) },
+    errors: [...PATH, 'upload_not_found', 'uri_too_long', 'upload_taken_over'],
+  },
+  'HEAD /fs/uploads/{upload_id}': {
+    operationId: 'headUpload',
+    tag: 'Files',
+    summary: 'How far an upload is, in headers',
+    description: 'The same as GET, as clients of tus ask it. An error is told by its status alone.',
+    headers: ['Tus-Resumable'],
+    replies: { 200: one('What is here.', TOLD) },
+    errors: [...PATH, 'upload_not_found', 'uri_too_long', 'upload_taken_over'],
+  },
+  'PATCH /fs/uploads/{upload_id}': {
+    operationId: 'appendUpload',
+    tag: 'Files',
+    summary: 'Send a part',
+    description:
+      'Upload-Offset is where the part begins, which is where the upload ends so far. What has arrived of a part that breaks off is kept. Of two calls for one upload the later one goes on. When the file cannot take its place, the error says why, and the last byte is to be sent again.',
+    headers: ['Tus-Resumable', 'Upload-Offset', 'If-Match', 'If-None-Match'],
+    upload: { type: UPLOAD_TYPE, example: 'hello\n' },
+    replies: { 204: { description: 'Kept; with the last byte the file is in its place, and Upload-Expires is gone.', headers: TOLD } },
+    errors: [
+      ...PATH,
+      ...WRITE,
+      'upload_not_found',
+      'uri_too_long',
+      'unsupported_media_type',
+      'upload_offset_mismatch',
+      'upload_taken_over',
+    ],
+  },
+  'DELETE /fs/uploads/{upload_id}': {
+    operationId: 'cancelUpload',
+    tag: 'Files',
+    summary: 'Give an upload up',
+    headers: ['Tus-Resumable'],
+    replies: { 204: { description: 'Gone, with what had arrived.', headers: ['Tus-Resumable'] } },
+    errors: [...PATH, 'read_only_file_system', 'upload_not_found', 'uri_too_long', 'upload_taken_over'],
+  },
+};

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { lstat, readdir, unlink } from 'node:fs/promises';
+import {
+  type AppendUploadOptions,
+  type CallOptions,
+  type FileBody,
+  type FilePath,
+  GatewayError,
+  UPLOAD_EXPIRY_MS,
+  type Upload,
+  UploadId,
+  type UploadName,
+  type WriteFileOptions,
+} from '../protocol/index.js';
+import { errnoOf, fileError } from './file-error.js';
+import { etagOf } from './file-metadata.js';
+import type { FileRoot } from './file-root.js';
+import { type Held, identityOf } from './held-directory.js';
+import type { NameLock } from './name-lock.js';
+import { PartialFile } from './partial-file.js';
+import { pathBytes, showPath } from './path-bytes.js';
+import type { Place } from './place.js';
+import { checkPrecondition } from './precondition.js';
+import { TemporaryName } from './temporary-name.js';
+import { Turns } from './turns.js';
+import { UnfinishedUploads } from './unfinished-uploads.js';
+import { BodyFailure, lookAt, putInPlace } from './write-file.js';
+
+/** End of the name of a file that arrives in parts. */
+const UPLOAD_SUFFIX = '.exec-gateway-upload';
+
+/** Directories that were looked through for what earlier gateways left. */
+const MAX_SWEPT = 10_000;
+
+/**
+ * Files that arrive in parts. A part is kept in a file beside the target, which is named after the upload; its size is the offset.
+ * Nothing else is kept, so uploads outlive the gateway.
+ */
+export class FileUploads {
+  readonly #root: FileRoot;
+  readonly #locks: NameLock;
+  readonly #expiry_ms: number;
+  readonly #turns = new Turns(
+    () => new GatewayError('upload_taken_over', 'Another call came for this upload: ask for the offset and send on from there.'),
+  );
+  readonly #known: UnfinishedUploads;
+  readonly #swept = new Set<string>();
+
+  constructor(root: FileRoot, locks: NameLock, expiry_ms = UPLOAD_EXPIRY_MS) {
+    this.#root = root;
+    this.#locks = locks;
+    this.#expiry_ms = expiry_ms;
+    this.#known = new UnfinishedUploads(expiry_ms, (upload) => this.#expire(upload));
+  }
+
+  async create(path: FilePath, size_bytes: number, options: WriteFileOptions = {}): Promise<Upload> {
+    options.signal?.throwIfAborted();
+    this.#known.checkRoom(size_bytes);
+    const upload = { ...path, upload_id: randomBytes(16).toString('base64url'), size_bytes };
+    return await this.#at(upload, options.create_parents, async (place) => {
+      const before = await lookAt(place);
+      checkPrecondition(options, before && etagOf(before));
+      await this.#sweep(place.directory);
+      const temporary = temporaryOf(place, upload);
+      const handle = await temporary.createFile(before ? 0o600 : 0o666);
+      try {
+        if (size_bytes === 0) await putInPlace(temporary, handle, place, options, this.#locks, before);
+        else this.#known.touch(upload);
+      } catch (error) {
+        await temporary.dispose();
+        throw error;
+      } finally {
+        await handle.close();
+      }
+      return this.#told(upload, 0);
+    });
+  }
+
+  async get(upload: UploadName, { signal }: CallOptions = {}): Promise<Upload> {
+    return await this.#turns.take(upload.upload_id, signal, () => {
+      if (this.#known.isFinished(upload)) return Promise.resolve(this.#told(upload, upload.size_bytes));
+      return this.#open(upload, async (partial) => this.#told(upload, partial.offset, partial.touched));
+    });
+  }
+
+  async append(upload: UploadName, offset: number, body: FileBody, options: AppendUploadOptions = {}): Promise<Upload> {
+    return await this.#turns.take(upload.upload_id, options.signal, (signal) => {
+      if (this.#known.isFinished(upload)) return Promise.resolve(this.#afterEnd(upload, offset));
+      return this.#open(upload, async (partial, temporary, place) => {
+        if (partial.offset !== offset) throw mismatch(offset, partial.offset);
+        this.#known.touch(upload);
+        const at = await partial.append(body, upload.size_bytes, signal);
+        this.#known.touch(upload);
+        if (at < upload.size_bytes) return this.#told(upload, at);
+        await putInPlace(temporary, partial.handle, place, options, this.#locks);
+        this.#known.finish(upload);
+        return this.#told(upload, at);
+      });
+    });
+  }
+
+  async cancel(upload: UploadName, { signal }: CallOptions = {}): Promise<void> {
+    return await this.#turns.take(upload.upload_id, signal, () =>
+      this.#open(upload, async (_partial, temporary) => {
+        await temporary.dispose();
+        this.#known.forget(upload.upload_id);
+      }),
+    );
+  }
+
+  close(): void {
+    this.#known.close();
+  }
+
+  async #open<T>(upload: UploadName, act: (partial: PartialFile, temporary: TemporaryName, place: Place) => Promise<T>): Promise<T> {
+    return await this.#at(upload, false, async (place) => {
+      const temporary = temporaryOf(place, upload);
+      const partial = await PartialFile.open(temporary, upload.size_bytes).catch((error) => {
+        throw errnoOf(error) === 'ENOENT' ? notFound(upload) : error;
+      });
+      try {
+        if (partial.touched + this.#expiry_ms < Date.now()) {
+          await temporary.dispose();
+          throw notFound(upload);
+        }
+        return await act(partial, temporary, place);
+      } finally {
+        await partial.handle.close();
+      }
+    });
+  }
+
+  async #at<T>(path: FilePath, create_parents: boolean | undefined, act: (place: Place) => Promise<T>): Promise<T> {
+    const place = await this.#root.find(path, { links: 'resolve', createParents: create_parents ?? false });
+    try {
+      return await act(place);
+    } catch (error) {
+      throw error instanceof BodyFailure ? error.cause : fileError(error, showPath(pathBytes(path)));
+    } finally {
+      place.close();
+    }
+  }
+
+  #told({ upload_id, size_bytes }: UploadName, offset_bytes: number, touched = Date.now()): Upload {
+    const complete = offset_bytes === size_bytes;
+    return {
+      upload_id,
+      size_bytes,
+      offset_bytes,
+      complete,
+      expires_at: complete ? null : new Date(touched + this.#expiry_ms).toISOString(),
+    };
+  }
+
+  #expire(upload: UploadName): void {
+    if (this.#turns.isTaken(upload.upload_id)) this.#known.touch(upload);
+    else this.cancel(upload).catch(() => undefined); // it may have been removed by others
+  }
+
+  /** A repeated last part, whose answer was lost. */
+  #afterEnd(upload: UploadName, offset: number): Upload {
+    if (offset !== upload.size_bytes) throw mismatch(offset, upload.size_bytes);
+    return this.#told(upload, offset);
+  }
+
+  /** Removes what nobody has gone on with, once for each directory: an earlier gateway may have left it. */
+  async #sweep(directory: Held): Promise<void> {
+    const identity = identityOf(await directory.stat());
+    if (this.#swept.has(identity)) return;
+    if (this.#swept.size >= MAX_SWEPT) this.#swept.clear();
+    this.#swept.add(identity);
+    const names = await readdir(directory.path, { encoding: 'buffer' }).catch(() => []);
+    for (const name of names.filter((name) => name.toString('latin1').endsWith(UPLOAD_SUFFIX))) {
+      const stats = await lstat(directory.at(name)).catch(() => null);
+      if (stats?.isFile() && stats.mtimeMs + this.#expiry_ms < Date.now()) await unlink(directory.at(name)).catch(() => undefined);
+    }
+  }
+}
+
+const ID = new RegExp(UploadId.pattern as string);
+
+function temporaryOf(place: Place, upload: UploadName): TemporaryName {
+  if (!ID.test(upload.upload_id)) throw notFound(upload);
+  return new TemporaryName(place.directory, place.name, upload.upload_id, UPLOAD_SUFFIX);
+}
+
+const notFound = ({ upload_id, ...path }: UploadName) =>
+  new GatewayError('upload_not_found', `There is no upload ${JSON.stringify(upload_id)} for ${showPath(pathBytes(path))}: begin anew.`);
+
+const mismatch = (given: number, offset: number) =>
+  new GatewayError('upload_offset_mismatch', `Upload-Offset ${given} is not where the upload ends: send on from ${offset}.`, {
+    accepted_bytes: offset,
+  });

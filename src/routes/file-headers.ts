@@ -1,0 +1,51 @@
+import { mimes } from 'mrmime';
+import { decodeBase64 } from '../protocol/base64.js';
+import type { FileMetadata } from '../protocol/file.js';
+import type { FilePath } from '../protocol/file-system.js';
+
+/** Media types by extension; some are those of the files a developer's machine has. */
+const TYPES = new Map(Object.entries({ ...mimes, ts: 'text/plain', mts: 'text/plain', cts: 'text/plain', rs: 'text/plain' }));
+
+/** A file may be a page: opened by itself it runs no script, loads nothing, and is of no origin. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
+
+/** Headers of every reply that holds the content of a file, or says that it has not changed. */
+export function fileHeaders(path: FilePath, metadata: FileMetadata, download: boolean): Record<string, string> {
+  const name = lastName(path);
+  return {
+    'content-type': contentType(name),
+    ...(metadata.etag === null ? {} : { etag: metadata.etag }),
+    'last-modified': new Date(metadata.modified_at).toUTCString(),
+    'accept-ranges': 'bytes',
+    'exec-metadata': JSON.stringify(metadata),
+    // It may be kept and must be asked about again; nothing on the way may change bytes that ranges count.
+    'cache-control': 'private, no-cache, no-transform',
+    'content-security-policy': POLICY,
+    ...(download ? { 'content-disposition': attachment(name) } : {}),
+  };
+}
+
+/** The media type of a file, by its name. Text is taken for UTF-8. */
+export function contentType(name: string): string {
+  const dot = name.lastIndexOf('.');
+  const extension = dot > 0 ? name.slice(dot + 1).toLowerCase() : '';
+  const type = TYPES.get(extension) ?? 'application/octet-stream';
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
+}
+
+/** A Content-Disposition that saves under a name (RFC 6266); `filename*` (RFC 8187) where ASCII cannot tell it. */
+export function attachment(name: string): string {
+  const plain = name.replaceAll(/[^\x20-\x7e]/g, '_').replaceAll(/["\\%]/g, '_');
+  if (plain === name) return `attachment; filename="${name}"`;
+  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
+
+/** The last name of a path; what is not UTF-8 in it shows as U+FFFD. */
+export function lastName({ path, path_base64 }: FilePath): string {
+  const text = path ?? new TextDecoder().decode(decodeBase64(path_base64 ?? '', 'path_base64'));
+  return text.split('/').findLast((part) => part !== '') ?? '';
+}

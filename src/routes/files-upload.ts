@@ -1,0 +1,119 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { unsupported } from '../plugins/body-parsers.js';
+import type { GatewayApp } from '../plugins/gateway-app.js';
+import { GatewayError } from '../protocol/error.js';
+import { pathFields } from '../protocol/file.js';
+import type { ExecutorFileSystem, UploadName } from '../protocol/file-system.js';
+import { Count, Strict } from '../protocol/schema.js';
+import { UPLOAD_TYPE, type Upload } from '../protocol/upload.js';
+import { whileCallerStays } from './caller-gone.js';
+import { ModeText, modeBits } from './file-parameters.js';
+import { entityTags } from './preconditions.js';
+import { tooLarge, uploadBody } from './upload-body.js';
+
+const mode = ModeText('Permission bits of the file, in octal. Default: those it has; 666 less the umask for a new one.');
+const CreateParameters = Strict({
+  ...pathFields,
+  mode,
+  create_parents: Type.Optional(Type.Boolean({ description: 'Also make the directories above it.', default: false })),
+});
+const UploadParameters = Strict({ ...pathFields, size_bytes: Count('Bytes the file will have, as announced.'), mode });
+type UploadParameters = Static<typeof UploadParameters>;
+const UploadPath = Type.Object({ upload_id: Type.String({ description: 'The key of the upload.' }) });
+
+/** The protocol that is spoken: https://tus.io/protocols/resumable-upload. */
+const TUS = '1.0.0';
+
+/** `/fs/uploads`: files in parts, as clients of tus 1.0 send them (core, creation, expiration, termination). */
+export function fileUploadRoutes(parent: GatewayApp, files: ExecutorFileSystem, max_file_bytes: number | null): void {
+  parent.register((app: GatewayApp, _options, done) => {
+    addVersionCheck(app);
+    // A part is read as it comes; a creation has no body, whatever type it says.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
+
+    app.post('/fs/uploads', { schema: { querystring: CreateParameters } }, async (request, reply) => {
+      const { mode, create_parents, ...path } = request.query;
+      const size_bytes = length(request);
+      checkSize(size_bytes, max_file_bytes);
+      const options = { mode: modeBits(mode), create_parents, ...conditions(request) };
+      const upload = await whileCallerStays(reply, ({ signal }) => files.createUpload(path, size_bytes, { ...options, signal }));
+      // Relative, so that it holds behind a proxy that puts the gateway below a path.
+      const query = new URLSearchParams({ ...path, size_bytes: String(size_bytes), ...(mode === undefined ? {} : { mode }) });
+      return describe(reply, upload).code(201).header('location', `uploads/${upload.upload_id}?${query}`).send(upload);
+    });
+
+    const one = { schema: { params: UploadPath, querystring: UploadParameters } };
+    const look = async (name: UploadName, reply: FastifyReply) => {
+      const upload = await whileCallerStays(reply, ({ signal }) => files.getUpload(name, { signal }));
+      return describe(reply, upload).send(upload);
+    };
+    app.get('/fs/uploads/:upload_id', one, ({ params, query }, reply) => look(nameOf(params, query), reply));
+    app.head('/fs/uploads/:upload_id', one, ({ params, query }, reply) => look(nameOf(params, query), reply));
+
+    const streamed = { ...one, config: { streams: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
+    app.patch('/fs/uploads/:upload_id', streamed, async (request, reply) => {
+      const name = nameOf(request.params, request.query);
+      checkSize(name.size_bytes, max_file_bytes);
+      const type = request.headers['content-type'];
+      if (type?.toLowerCase() !== UPLOAD_TYPE) throw unsupported(type, [UPLOAD_TYPE]);
+      const offset = header(request, 'Upload-Offset');
+      const body = uploadBody(request.raw, reply.raw, null);
+      const upload = await files.appendUpload(name, offset, body, { mode: modeBits(request.query.mode), ...conditions(request) });
+      return describe(reply, upload).code(204).send();
+    });
+
+    app.delete('/fs/uploads/:upload_id', one, async ({ params, query }, reply) => {
+      await files.cancelUpload(nameOf(params, query));
+      return reply.code(204).send();
+    });
+    done();
+  });
+}
+
+function nameOf({ upload_id }: { upload_id: string }, { path, path_base64, size_bytes }: UploadParameters): UploadName {
+  return { upload_id, path, path_base64, size_bytes };
+}
+
+function describe(reply: FastifyReply, { size_bytes, offset_bytes, expires_at }: Upload): FastifyReply {
+  if (expires_at !== null) reply.header('upload-expires', new Date(expires_at).toUTCString());
+  return reply.header('upload-offset', String(offset_bytes)).header('upload-length', String(size_bytes));
+}
+
+/** A caller that names no version speaks this one, so that curl needs no more than it has to say. */
+function addVersionCheck(app: GatewayApp): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('tus-resumable', TUS);
+    const version = request.headers['tus-resumable'];
+    if (version === undefined || version === TUS) return done();
+    reply.header('tus-version', TUS);
+    done(
+      new GatewayError('precondition_failed', `Tus-Resumable must be ${TUS}, which is the version spoken here.`, {
+        field: 'Tus-Resumable',
+      }),
+    );
+  });
+}
+
+function length(request: FastifyRequest): number {
+  if (request.headers['upload-defer-length'] === undefined) return header(request, 'Upload-Length');
+  const detail = 'The length of an upload has to be known: send Upload-Length, or the file whole with PUT /fs/file.';
+  throw new GatewayError('invalid_request', detail, { field: 'Upload-Defer-Length' });
+}
+
+function header({ headers }: FastifyRequest, field: string): number {
+  const text = headers[field.toLowerCase()];
+  const number = typeof text === 'string' && /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  const got = text === undefined ? 'nothing' : JSON.stringify(String(text).slice(0, 60));
+  throw new GatewayError('invalid_request', `${field} must be a number of bytes in decimal digits; got ${got}.`, { field });
+}
+
+function conditions({ headers }: FastifyRequest) {
+  return { if_match: entityTags('If-Match', headers['if-match']), if_none_match: entityTags('If-None-Match', headers['if-none-match']) };
+}
+
+function checkSize(size_bytes: number, max_file_bytes: number | null): void {
+  if (max_file_bytes !== null && size_bytes > max_file_bytes) throw tooLarge(max_file_bytes);
+}
