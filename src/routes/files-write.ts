@@ -18,7 +18,11 @@ const WriteFileParameters = Strict({
 /** `PUT /fs/file`. */
 export function fileWriteRoute(parent: GatewayApp, files: ExecutorFileSystem, max_file_bytes: number | null): void {
   parent.register((app: GatewayApp, _options, done) => {
-    // Any type, or none as of "curl -T": the method alone makes a page ask first.
+    // Any type, or none as of "curl -T", or what is no type at all: the method alone makes a page ask first.
+    app.addHook('onRequest', ({ raw }, _reply, next) => {
+      delete raw.headers['content-type'];
+      next();
+    });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     const options = { schema: { querystring: WriteFileParameters }, config: { streams: true }, bodyLimit: Number.MAX_SAFE_INTEGER };

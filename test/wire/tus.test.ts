@@ -151,3 +151,22 @@ describe.each(['a gateway', 'a gateway in front of a gateway'])('%s', (which) =>
     expect(reply.status).toBe(415);
   });
 });
+
+it('a page of an allowed origin may send in parts', async () => {
+  const origin = 'https://app.example';
+  const server = await GatewayServer.start({ flags: ['--log-level', 'warn', '--allow-origin', origin] });
+  try {
+    const asked = 'authorization, content-type, tus-resumable, upload-length, upload-metadata, upload-offset';
+    const headers = { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': asked };
+    const preflight = await server.fetch('/fs/uploads/AAAAAAAAAAAAAAAAAAAAAA?path=x&size_bytes=1', { method: 'OPTIONS', headers });
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('PATCH');
+    const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(/, */);
+    expect(allowed).toEqual(expect.arrayContaining(asked.split(', ')));
+    const query = new URLSearchParams({ path });
+    const begun = await server.fetch(`/fs/uploads?${query}`, { method: 'POST', headers: { origin, 'upload-length': '1' } });
+    const exposed = begun.headers.get('access-control-expose-headers')?.toLowerCase().split(/, */);
+    expect(exposed).toEqual(expect.arrayContaining(['location', 'tus-resumable', 'upload-expires', 'upload-length', 'upload-offset']));
+  } finally {
+    await server.stop();
+  }
+});
