@@ -1,5 +1,13 @@
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileChange, type FilePath, GatewayError, MAX_WATCHES, WATCH_ID, type WatchFilesOptions } from '../protocol/index.js';
+import {
+  type FileChange,
+  type FilePath,
+  GatewayError,
+  MAX_WATCHES,
+  WATCH_ID,
+  WATCH_LINGER_MS,
+  type WatchFilesOptions,
+} from '../protocol/index.js';
 import type { FileRoot } from './file-root.js';
 import { type Held, identityOf } from './held-directory.js';
 import { HintMeter } from './hint-meter.js';
@@ -13,6 +21,7 @@ const ID = new RegExp(WATCH_ID);
 /** All watches of files: readers of the same directory share one. */
 export class FileWatches {
   readonly #root: FileRoot;
+  readonly #linger_ms: number;
   readonly #budget = new WatchBudget(() => {
     for (const watch of this.#idle()) watch.close();
   });
@@ -24,8 +33,9 @@ export class FileWatches {
   readonly #known = new Map<string, Promise<SharedWatch>>();
   #closed = false;
 
-  constructor(root: FileRoot) {
+  constructor(root: FileRoot, linger_ms = WATCH_LINGER_MS) {
     this.#root = root;
+    this.#linger_ms = linger_ms;
   }
 
   /**
@@ -77,6 +87,7 @@ export class FileWatches {
     const watch: SharedWatch = new SharedWatch({
       hold,
       recursive,
+      linger_ms: this.#linger_ms,
       budget: this.#budget,
       signed: () => this.#meter.count(),
       over: () => {

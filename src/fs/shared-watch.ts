@@ -1,4 +1,4 @@
-import { GatewayError, WATCH_LINGER_MS, WATCH_RING_BYTES, WATCH_WINDOW_MS } from '../protocol/index.js';
+import { GatewayError, WATCH_RING_BYTES, WATCH_WINDOW_MS } from '../protocol/index.js';
 import { fileErrorCode } from './file-error.js';
 import type { Held } from './held-directory.js';
 import type { WatchBudget } from './watch-budget.js';
@@ -20,6 +20,8 @@ export interface SharedWatchOptions {
   hold: () => Promise<Held>;
   recursive: boolean;
   budget: WatchBudget;
+  /** How long it goes on without readers, in milliseconds. */
+  linger_ms: number;
   /** Called for every sign of a change. */
   signed: () => void;
   /** Called once, when it is over. */
@@ -111,7 +113,7 @@ export class SharedWatch {
   #linger(): void {
     if (this.#closed) return;
     this.idle_since = performance.now();
-    this.#end = setTimeout(() => this.close(), WATCH_LINGER_MS).unref();
+    this.#end = setTimeout(() => this.close(), this.#options.linger_ms).unref();
   }
 
   /** Looks when the window is over. */
