@@ -51,7 +51,7 @@ export const UPLOAD_OPERATIONS: Record<string, Operation> = {
       'For big files over lines that break, as clients of tus 1.0 send them (core, creation, expiration, termination): give them this address with its path as endpoint. What arrives is kept in a file beside the target and takes its place, whole, with the last byte. It outlives connections and a restart of the gateway; without a byte for 24 h it is given up. If-Match, If-None-Match and mode are those of the file that is replaced; they count when they come with the last part.',
     headers: ['Tus-Resumable', 'Upload-Length', 'If-Match', 'If-None-Match'],
     replies: { 201: one('Begun; Location is where the parts go.', ['Location', ...TOLD]) },
-    errors: [...PATH, ...WRITE, 'too_many_uploads'],
+    errors: [...PATH, ...WRITE, 'unsupported_media_type', 'too_many_uploads'],
   },
   'GET /fs/uploads/{upload_id}': {
     operationId: 'getUpload',
@@ -97,6 +97,6 @@ export const UPLOAD_OPERATIONS: Record<string, Operation> = {
     summary: 'Give an upload up',
     headers: ['Tus-Resumable'],
     replies: { 204: { description: 'Gone, with what had arrived.', headers: ['Tus-Resumable'] } },
-    errors: [...PATH, 'read_only_file_system', 'upload_not_found', 'uri_too_long', 'upload_taken_over'],
+    errors: [...PATH, 'unsupported_media_type', 'read_only_file_system', 'upload_not_found', 'uri_too_long', 'upload_taken_over'],
   },
 };

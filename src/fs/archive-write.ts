@@ -136,8 +136,8 @@ export class ArchiveWriter {
   }
 
   #told(error: unknown): unknown {
-    if (error instanceof BodyFailure) return error.cause;
-    return this.#of(error, this.#name);
+    if (!(error instanceof BodyFailure)) return this.#of(error, this.#name);
+    return error.cause instanceof GatewayError ? this.#of(error.cause, this.#name) : error.cause;
   }
 
   /** An error with what was unpacked before, and the entry it is about. */

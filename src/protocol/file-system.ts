@@ -105,7 +105,7 @@ export interface WatchFilesOptions extends CallOptions {
 export interface ExecutorFileSystem {
   /** Follows links. Special files are refused with `not_regular_file`, at once. */
   readFile(path: FilePath, options?: ReadFileOptions): Promise<FileContent>;
-  /** Replaces the file whole or not at all; follows a link to its target; keeps the mode. Each block of a body is taken before the next is asked for, so that they may share memory. */
+  /** Replaces the file whole or not at all; follows a link to its target; keeps the mode. */
   writeFile(path: FilePath, body: FileBody, options?: WriteFileOptions): Promise<Stored>;
   createDirectory(path: FilePath, options?: CreateDirectoryOptions): Promise<Stored>;
   getMetadata(path: FilePath, options?: MetadataOptions): Promise<FileMetadata>;

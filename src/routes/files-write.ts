@@ -7,7 +7,7 @@ import type { ExecutorFileSystem, FilePath } from '../protocol/file-system.js';
 import { Strict } from '../protocol/schema.js';
 import { ModeText, modeBits } from './file-parameters.js';
 import { type EntityTags, entityTags, httpDate } from './preconditions.js';
-import { inBlocks, uploadBody } from './upload-body.js';
+import { uploadBody } from './upload-body.js';
 
 const WriteFileParameters = Strict({
   ...pathFields,
@@ -30,7 +30,7 @@ export function fileWriteRoute(parent: GatewayApp, files: ExecutorFileSystem, ma
       const { mode, create_parents, ...path } = request.query;
       refuseForm(request);
       const conditions = await writeConditions(request, files, path);
-      const body = inBlocks(uploadBody(request.raw, reply.raw, max_file_bytes));
+      const body = uploadBody(request.raw, reply.raw, max_file_bytes);
       const { created, metadata } = await files.writeFile(path, body, { mode: modeBits(mode), create_parents, ...conditions });
       if (metadata.etag !== null) reply.header('etag', metadata.etag);
       return reply.code(created ? 201 : 200).send({ created, metadata });
