@@ -50,12 +50,23 @@ const BAD_VALUES: Bad[] = [
   ['an origin without a scheme', ['--allow-origin', 'dash.example'], {}, /scheme, name/],
   ['every origin', ['--allow-origin', '*'], {}, /as a browser writes it/],
   ['an origin with the usual port', ['--allow-origin', 'https://dash.example:443'], {}, /unless it is the usual one/],
+  ['a confinement by another word', ['--confine-cwd', 'maybe'], {}, /true or false/],
+  ['a confinement by variable, by another word', [], { EXEC_GATEWAY_CONFINE_CWD: '1' }, /EXEC_GATEWAY_CONFINE_CWD.*true or false/],
+  ['a negative size of files', ['--max-file-bytes=-1'], {}, /from 0 to/],
   ['an upstream that is no URL', ['--upstream', 'gate.example:1'], {}, /http: or https:/],
 ];
 
 /** Settings that the program itself refuses, some of the former among them. */
 const BAD: Bad[] = [
   ['a flag that is not known', ['--max-clsoed', '1'], {}, /unknown option '--max-clsoed'/],
+  ['a file root that is not there', ['--fs-root', 'DIR/nowhere'], {}, /--fs-root: .*nowhere.* does not exist/],
+  ['a file root that is a file', ['--fs-root', 'DIR/regular'], {}, /--fs-root: .*is not a directory/],
+  [
+    'a file root for files elsewhere',
+    ['--fs-root', 'DIR', '--upstream', 'http://127.0.0.1:1'],
+    {},
+    /give them to the gateway at --upstream/,
+  ],
   ['text for a number', ['--max-closed', 'x'], {}, /from 0 to 1000000/],
   ['a name that does not exist', ['--listen', 'no-such-host.invalid:0', '--token-file', 'DIR/token'], {}, /Cannot listen on no-such-host/],
   ['an address of another machine', ['--listen', '192.0.2.1:0', '--token-file', 'DIR/token'], {}, /Cannot listen on 192\.0\.2\.1/],
@@ -145,6 +156,7 @@ describe('variables', () => {
     '--allow-origin': 'https://a.example',
     '--upstream': 'http://127.0.0.1:1',
     '--upstream-token-file': '/other/file',
+    '--fs-root': '/some/directory',
     '--confine-cwd': 'true',
     '--log-level': 'debug',
     '--shutdown-grace-ms': '17',
