@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { useGateway } from '../wire/use-gateway.js';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
@@ -34,8 +36,12 @@ function pattern(output: string): RegExp {
 
 const gateway = useGateway();
 
+/** Stands for `/tmp`, where a reader's own files may lie. */
+const dir = mkdtempSync(join(tmpdir(), 'readme-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
 test('the curl lines of the README do what it shows, one after another', async () => {
-  const shown = commands(README);
+  const shown = commands(README.replaceAll('/tmp/', `${dir}/`));
   expect(shown.length).toBeGreaterThan(10);
   const { url, token } = gateway.server;
   const env = { ...process.env, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string };
