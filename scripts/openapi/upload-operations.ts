@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../src/protocol/error.js';
-import { UPLOAD_TYPE, Upload } from '../../src/protocol/upload.js';
+import { Upload } from '../../src/protocol/upload.js';
+import { UPLOAD_TYPE } from '../../src/protocol/upload-type.js';
 import type { Operation, Reply } from './operation.js';
 
 const PATH: ErrorCode[] = [
