@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ServeOptions, serveCommand } from '../../src/cli/serve-options.js';
+import { refuseUnknownVariables } from '../../src/cli/variables.js';
 import { runCli } from './run-cli.js';
 
 const TOKEN = 'a-token-that-is-long-enough';
@@ -67,6 +68,9 @@ const BAD: Bad[] = [
     {},
     /give them to the gateway at --upstream/,
   ],
+  ['a confinement to no root', ['--confine-cwd'], {}, /--confine-cwd .*--fs-root/],
+  ['a variable that is spelled wrongly', [], { EXEC_GATEWAY_FS_ROTO: 'DIR' }, /EXEC_GATEWAY_FS_ROTO is no setting.*EXEC_GATEWAY_FS_ROOT /],
+  ['a variable of a flag that has none', [], { EXEC_GATEWAY_NO_AUTH: 'true' }, /EXEC_GATEWAY_NO_AUTH is no setting/],
   ['text for a number', ['--max-closed', 'x'], {}, /from 0 to 1000000/],
   ['a name that does not exist', ['--listen', 'no-such-host.invalid:0', '--token-file', 'DIR/token'], {}, /Cannot listen on no-such-host/],
   ['an address of another machine', ['--listen', '192.0.2.1:0', '--token-file', 'DIR/token'], {}, /Cannot listen on 192\.0\.2\.1/],
@@ -119,6 +123,13 @@ describe('a setting that cannot be used', () => {
     expect(runCli(['sevre'])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining("unknown command 'sevre'") });
     expect(runCli([])).toMatchObject({ status: 2, stderr: expect.stringContaining('serve') });
   });
+});
+
+test('variables that belong to no flag, and those of a service of this name, are let pass', () => {
+  const services = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_8787_TCP', 'PORT_8787_TCP_ADDR', 'B_SERVICE_HOST'];
+  const names = ['URL', 'LAUNCHER', 'TOKEN', 'LISTEN', ...services];
+  const env = Object.fromEntries(names.map((name) => [`EXEC_GATEWAY_${name}`, 'x']));
+  expect(() => refuseUnknownVariables(env)).not.toThrow();
 });
 
 describe('help', () => {
