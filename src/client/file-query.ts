@@ -11,4 +11,4 @@ export function conditionHeaders({ if_match, if_none_match }: WriteFileOptions):
   return headers;
 }
 
-const tagList = (tags: string[] | '*') => (tags === '*' ? tags : tags.join(', '));
+const tagList = (tags: string | string[]) => [tags].flat().join(', ');

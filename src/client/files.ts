@@ -32,14 +32,20 @@ export class Files {
     this.#retry = retry;
   }
 
-  /** The content as it comes. A dropped connection is taken up again where it broke, as long as the file is the same. */
+  /**
+   * The content as it comes. A dropped connection is taken up again where it broke, as long as the file is the same; a gateway
+   * that was never reached is told of as soon as by a write.
+   */
   async *read(path: Path, { offset = 0, length, if_match, signal }: ReadFileOptions = {}): AsyncGenerator<Uint8Array, void> {
-    const backoff = new Backoff(this.#retry);
+    let backoff = new Backoff(startRetry(this.#retry));
     let at = offset;
     let etag = if_match;
+    let reached = false;
     for (let left = length; ; ) {
       try {
         const content = await this.system.readFile(wirePath(path), { offset: at, length: left, if_match: etag, signal });
+        if (!reached) backoff = new Backoff(this.#retry);
+        reached = true;
         for await (const bytes of content.body) {
           at += bytes.length;
           if (left !== undefined) left -= bytes.length;

@@ -16,7 +16,7 @@ export function checkPrecondition({ if_match, if_none_match }: WriteFileOptions,
   }
 }
 
-function matches(condition: string[] | '*', etag: string | null | undefined): boolean {
+function matches(condition: string | string[], etag: string | null | undefined): boolean {
   if (condition === '*') return etag !== undefined;
-  return typeof etag === 'string' && condition.includes(etag);
+  return typeof etag === 'string' && [condition].flat().includes(etag);
 }

@@ -43,10 +43,10 @@ export interface WriteFileOptions extends CallOptions {
   mode?: number | undefined;
   /** Also make the directories above it. Default false. */
   create_parents?: boolean | undefined;
-  /** Replace only a file with one of these etags, or any file (`*`); else `precondition_failed`. */
-  if_match?: string[] | '*' | undefined;
-  /** Replace no file with one of these etags, or make a new file only (`*`); else `precondition_failed`. */
-  if_none_match?: string[] | '*' | undefined;
+  /** Replace only a file with this etag or one of these, or any file (`*`); else `precondition_failed`. */
+  if_match?: string | string[] | undefined;
+  /** Replace no file with this etag or one of these, or make a new file only (`*`); else `precondition_failed`. */
+  if_none_match?: string | string[] | undefined;
 }
 
 export interface AppendUploadOptions extends Omit<WriteFileOptions, 'create_parents'> {}
