@@ -40,7 +40,11 @@ export async function* tarBytes(
   try {
     const head = await reader.peek(MAGIC_BYTES);
     const kind = encoding ?? MAGIC.find(([, magic]) => head.subarray(0, magic.length).equals(magic))?.[0];
-    yield* bounded(kind === undefined ? reader.rest() : unpacked(reader.rest(), kind, packed), kind === undefined ? null : packed);
+    const bytes = bounded(kind === undefined ? reader.rest() : unpacked(reader.rest(), kind, packed), kind === undefined ? null : packed);
+    for await (const part of bytes) {
+      signal?.throwIfAborted(); // the body may be here whole, and unpack for long
+      yield part;
+    }
   } finally {
     // Not waited for: a body that hangs would hold the call.
     source.return().catch(() => undefined);
