@@ -168,6 +168,19 @@ describe('ranges', () => {
   });
 });
 
+describe('a file that cannot be read from its first byte on', () => {
+  const files = ['/proc/self/mem', '/sys/class/net/lo/speed'];
+
+  test.each(files)('%s is told as an error, and not by an empty transfer', async (path) => {
+    for (const headers of [{}, { range: 'bytes=0-9' }, { 'if-none-match': '"other"' }]) {
+      const reply = await gateway.fetch(`/fs/file?path=${path}`, { headers });
+      const { code, detail } = await problem(reply);
+      expect([reply.status, code, detail]).toEqual([422, 'file_error', expect.stringMatching(/\(E[A-Z]+\)/)]);
+      expect(reply.headers.get('etag')).toBeNull();
+    }
+  });
+});
+
 describe('conditions', () => {
   test('who has the content gets 304; who wants another gets 412', async () => {
     const etag = await etagOf('whole.bin');
