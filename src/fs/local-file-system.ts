@@ -171,7 +171,7 @@ export class LocalFileSystem implements ExecutorFileSystem {
 
   async #remove(path: FilePath, options: RemoveOptions): Promise<Removed> {
     try {
-      return await this.root.at(path, {}, (place) => removeEntry(place, options, this.root));
+      return await this.root.at(path, {}, (place) => removeEntry(place, options, this.root, this.#locks));
     } catch (error) {
       if (options.force && error instanceof GatewayError && error.code === 'path_not_found') return { removed: false };
       throw error;

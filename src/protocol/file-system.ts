@@ -76,6 +76,8 @@ export interface RemoveOptions extends CallOptions {
   recursive?: boolean | undefined;
   /** Take it as done when nothing is there. Default false: `path_not_found`. */
   force?: boolean | undefined;
+  /** Remove only a file with this etag or one of these, or whatever is there (`*`); else `precondition_failed`. */
+  if_match?: string | string[] | undefined;
 }
 
 export interface WriteArchiveOptions extends CallOptions {
@@ -124,7 +126,8 @@ export interface ExecutorFileSystem {
   watch(path: FilePath, options?: WatchFilesOptions): Promise<AsyncIterable<FileChange[]>>;
   /**
    * Begins an upload in parts: what arrives is kept beside the target, and takes its place when it is whole. It outlives
-   * connections and the gateway; without a byte for 24 h it is given up. Rejects with `too_many_uploads` beyond the limits.
+   * connections and the gateway; without a byte for 24 h it is given up. The conditions are checked and not kept: they are to be
+   * given with each part too. Rejects with `too_many_uploads` beyond the limits.
    */
   createUpload(path: FilePath, size_bytes: number, options?: WriteFileOptions): Promise<Upload>;
   /** How far an upload is. It ends an append that is under way: its caller may be gone. Rejects with `upload_not_found`. */

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import { GatewayError } from '../protocol/error.js';
 import { pathFields } from '../protocol/file.js';
@@ -25,7 +25,8 @@ export function fileWriteRoute(parent: GatewayApp, files: ExecutorFileSystem, ma
     });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
-    const options = { schema: { querystring: WriteFileParameters }, config: { streams: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
+    const config: FastifyContextConfig = { streams: true, conditions: ['If-Match', 'If-None-Match', 'If-Unmodified-Since'] };
+    const options = { schema: { querystring: WriteFileParameters }, config, bodyLimit: Number.MAX_SAFE_INTEGER };
     app.put('/fs/file', options, async (request, reply) => {
       const { mode, create_parents, ...path } = request.query;
       refuseForm(request);

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, sy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { UploadName } from '../../src/protocol/index.js';
+import { MAX_UPLOAD_BYTES, type UploadName } from '../../src/protocol/index.js';
 import { BACKENDS, useBackend } from '../support/backends.js';
 import { until } from '../support/proc.js';
 import { codeOf, errorOf } from '../support/told.js';
@@ -49,7 +49,26 @@ describe.each(BACKENDS)('%s', (name) => {
     // The last answer may have been lost.
     expect(await backend.files.getUpload(upload)).toMatchObject({ offset_bytes: 300_000, complete: true, expires_at: null });
     expect(await backend.files.appendUpload(upload, 300_000, Buffer.alloc(0))).toMatchObject({ complete: true });
+    // Of this file alone.
+    for (const wrong of [{ path: join(dir, 'other') }, { size_bytes: 1 }]) {
+      expect(await codeOf(backend.files.getUpload({ ...upload, ...wrong }))).toBe('upload_not_found');
+    }
   });
+
+  it.each([1, 5, 9, MAX_UPLOAD_BYTES, Number.MAX_SAFE_INTEGER])(
+    'an address that says another size (%i) names nothing',
+    async (size_bytes) => {
+      const upload = await begin(10);
+      await backend.files.appendUpload(upload, 0, Buffer.from('abcdef'));
+      const wrong = { ...upload, size_bytes };
+      expect(await codeOf(backend.files.getUpload(wrong))).toBe('upload_not_found');
+      expect(await codeOf(backend.files.appendUpload(wrong, 6, Buffer.from('g')))).toBe('upload_not_found');
+      expect(await codeOf(backend.files.cancelUpload(wrong))).toBe('upload_not_found');
+      expect(await backend.files.createUpload({ path: join(dir, 'other') }, 1)).toMatchObject({ complete: false });
+      expect(await backend.files.appendUpload(upload, 6, Buffer.from('ghij'))).toMatchObject({ complete: true });
+      expect(readFileSync(path, 'utf8')).toBe('abcdefghij');
+    },
+  );
 
   it('a part that breaks off is kept as far as it came, and another one has to begin there', async () => {
     const upload = await begin(10);
@@ -110,8 +129,10 @@ describe.each(BACKENDS)('%s', (name) => {
     writeFileSync(path, 'changed');
     expect(await codeOf(backend.files.appendUpload(upload, 0, Buffer.from('new'), { if_match: [etag!] }))).toBe('precondition_failed');
     expect(readFileSync(path, 'utf8')).toBe('changed');
-    // The last byte is to be sent again: an upload that looks whole is one.
+    // The last byte is to be sent again: an upload that looks whole is one. To ask changes nothing.
+    const [kept] = names().filter((name) => name !== 'file') as [string];
     expect(await backend.files.getUpload(upload)).toMatchObject({ offset_bytes: 2, complete: false });
+    expect(statSync(join(dir, kept)).size).toBe(3);
     await backend.files.appendUpload(upload, 2, Buffer.from('w'));
     expect(readFileSync(path, 'utf8')).toBe('new');
     expect(statSync(path).mode & 0o777).toBe(0o640);
