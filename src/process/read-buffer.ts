@@ -3,7 +3,7 @@ import type { OnReadOpts } from 'node:net';
 
 /** Most and least that is read at once, in bytes. */
 const READ_BYTES = 64 * 1024;
-const LEAST_READ_BYTES = 1024;
+const LEAST_READ_BYTES = 4096;
 
 /** All outputs are read into this one: whoever is told of the bytes copies them at once, so no read leaves a buffer behind. */
 const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
