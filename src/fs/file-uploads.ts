@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, readdir, unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import {
   type AppendUploadOptions,
   type CallOptions,
@@ -12,6 +12,7 @@ import {
   type UploadName,
   type WriteFileOptions,
 } from '../protocol/index.js';
+import { allNames, nameBytes } from './directory-names.js';
 import { errnoOf, pathError } from './file-error.js';
 import { etagOf } from './file-metadata.js';
 import type { FileRoot, FindOptions } from './file-root.js';
@@ -21,13 +22,11 @@ import { PartialFile } from './partial-file.js';
 import { pathBytes, showPath } from './path-bytes.js';
 import type { Place } from './place.js';
 import { checkPrecondition } from './precondition.js';
-import { TemporaryName } from './temporary-name.js';
+import { removeTree } from './remove-tree.js';
+import { isTemporary, TemporaryName, UPLOAD_SUFFIX } from './temporary-name.js';
 import { Turns } from './turns.js';
 import { UnfinishedUploads } from './unfinished-uploads.js';
 import { BodyFailure, lookAt, putInPlace } from './write-file.js';
-
-/** End of the name of a file that arrives in parts. */
-const UPLOAD_SUFFIX = '.exec-gateway-upload';
 
 /** Directories that were looked through for what earlier gateways left. */
 const MAX_SWEPT = 10_000;
@@ -58,7 +57,9 @@ export class FileUploads {
     return await this.#turns.take(upload.upload_id, options.signal, async () => {
       this.#known.touch(upload);
       try {
-        return await this.#at(upload, { createParents: options.create_parents, parentsBy: 'create_parents' }, (place) => this.#begin(upload, place, options));
+        return await this.#at(upload, { createParents: options.create_parents, parentsBy: 'create_parents' }, (place) =>
+          this.#begin(upload, place, options),
+        );
       } catch (error) {
         this.#known.forget(upload.upload_id);
         throw error;
@@ -173,16 +174,18 @@ export class FileUploads {
     return this.#told(upload, offset);
   }
 
-  /** Removes what nobody has gone on with, once for each directory: an earlier gateway may have left it. */
+  /** Removes what no call has gone on with, once for each directory: a gateway that was killed may have left it. */
   async #sweep(directory: Held): Promise<void> {
     const identity = identityOf(await directory.stat());
     if (this.#swept.has(identity)) return;
     if (this.#swept.size >= MAX_SWEPT) this.#swept.clear();
     this.#swept.add(identity);
-    const names = await readdir(directory.path, { encoding: 'buffer' }).catch(() => []);
-    for (const name of names.filter((name) => name.toString('latin1').endsWith(UPLOAD_SUFFIX))) {
+    for (const name of (await allNames(directory.path).catch(() => [])).filter(isTemporary).map(nameBytes)) {
       const stats = await lstat(directory.at(name)).catch(() => null);
-      if (stats?.isFile() && stats.mtimeMs + this.#expiry_ms < Date.now()) await unlink(directory.at(name)).catch(() => undefined);
+      // Not by the time of its content, which an archive sets to what it was.
+      if (stats === null || stats.ctimeMs + this.#expiry_ms >= Date.now()) continue;
+      const remove = async () => removeTree(directory, name, { rootIdentity: await this.#root.identity(), ours: true });
+      await (stats.isDirectory() ? remove() : unlink(directory.at(name))).catch(() => undefined);
     }
   }
 }
