@@ -54,7 +54,7 @@ export function fileUploadRoutes(parent: GatewayApp, files: ExecutorFileSystem, 
       return describe(reply, upload).code(201).header('location', `uploads/${upload.upload_id}?${query}`).send(upload);
     });
 
-    const one = { schema: { params: UploadPath, querystring: UploadParameters } };
+    const one = { schema: { params: UploadPath, querystring: UploadParameters }, preValidation: refusePart };
     const look = async (name: UploadName, reply: FastifyReply) => {
       const upload = await whileCallerStays(reply, ({ signal }) => files.getUpload(name, { signal }));
       return describe(reply, upload).send(upload);
@@ -81,6 +81,13 @@ export function fileUploadRoutes(parent: GatewayApp, files: ExecutorFileSystem, 
     });
     done();
   });
+}
+
+/** The rest of an upload's address is its query. */
+function refusePart({ query }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  const detail = 'size_bytes is missing: use the whole address that Location gave, with its query.';
+  const isWhole = (query as Partial<UploadParameters>).size_bytes !== undefined;
+  done(isWhole ? undefined : new GatewayError('invalid_request', detail, { field: 'size_bytes' }));
 }
 
 function nameOf({ upload_id }: { upload_id: string }, { path, path_base64, size_bytes }: UploadParameters): UploadName {

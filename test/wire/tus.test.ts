@@ -153,6 +153,18 @@ describe.each(['a gateway', 'a gateway in front of a gateway'])('%s', (which) =>
   });
 });
 
+it('a part of the address of an upload is told to be one', async () => {
+  const server = await GatewayServer.start({ flags: ['--log-level', 'warn'] });
+  try {
+    for (const method of ['GET', 'DELETE']) {
+      const reply = await server.fetch('/fs/uploads/AAAAAAAAAAAAAAAAAAAAAA', { method });
+      expect([reply.status, await reply.json()]).toEqual([400, expect.objectContaining({ detail: expect.stringContaining('Location') })]);
+    }
+  } finally {
+    await server.stop();
+  }
+});
+
 it('a page of an allowed origin may send in parts', async () => {
   const origin = 'https://app.example';
   const server = await GatewayServer.start({ flags: ['--log-level', 'warn', '--allow-origin', origin] });
