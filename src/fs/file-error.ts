@@ -1,4 +1,4 @@
-import { type ErrorCode, GatewayError } from '../protocol/index.js';
+import { type ErrorCode, GatewayError } from '../protocol/error.js';
 import { showPath } from './path-bytes.js';
 
 /** What the system says (errno(3)), and the code for it. */
