@@ -147,8 +147,8 @@ test('B35 B64 10,000 generated requests: no 5xx, no reply outside openapi.yaml',
   );
   // The generator meets every address with requests that are right and with such that are not.
   for (const path of ADDRESSES) {
-    expect(seen.get(`${path} 2xx`), path).toBeGreaterThan(20);
-    expect(seen.get(`${path} 4xx`), path).toBeGreaterThan(20);
+    expect(seen.get(`${path} 2xx`), path).toBeGreaterThan(5);
+    expect(seen.get(`${path} 4xx`), path).toBeGreaterThan(5);
   }
 }, 600_000);
 
