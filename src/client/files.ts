@@ -14,6 +14,7 @@ import type {
 } from '../protocol/file-system.js';
 import { BYTES_PER_MS, persist, startRetry } from './persist.js';
 import { Backoff, type RetryOptions } from './retry.js';
+import { type FileSource, uploadInParts } from './upload-in-parts.js';
 
 /** A path as text, or as it is on the wire where it is not UTF-8. */
 type Path = string | FilePath;
@@ -77,6 +78,14 @@ export class Files {
     const size = body instanceof Uint8Array ? body.length : body instanceof Blob ? body.size : null;
     if (size === null || options.if_match !== undefined || options.if_none_match !== undefined) return write(signal);
     return persist(write, { retry: startRetry(this.#retry), wait_ms: size / BYTES_PER_MS, signal });
+  }
+
+  /**
+   * Replaces a file by one that may be too large for one connection: a dropped one is taken up again where it broke. When it
+   * fails, or is given up, the old file is left; what had arrived is taken away, by the gateway within a day where it is not reached.
+   */
+  upload(path: Path, source: FileSource, options: WriteFileOptions = {}): Promise<void> {
+    return uploadInParts(this.system, wirePath(path), source, options, this.#retry);
   }
 
   /** What stands at a path. */

@@ -150,7 +150,8 @@ export class Wire {
     // A redirect would turn a POST into a GET: it is told, not followed.
     const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, redirect: 'manual' };
     if (body !== undefined) init.body = isRaw(body) ? (body as BodyInit) : JSON.stringify(body);
-    if (body instanceof ReadableStream) init.duplex = 'half';
+    // Only so does Node's fetch keep no second copy of what it streams, for a redirect to come: it would grow with the file.
+    if (body instanceof ReadableStream) Object.assign(init, { duplex: 'half', window: null, redirect: 'error' });
     const response = await this.#fetch(this.#base + path + queryText(query), init);
     if (!response.ok) throw await this.#failure(response);
     return response;

@@ -17,7 +17,7 @@ export async function writeArchive(
   locks: NameLock,
   path: FilePath,
   body: FileBody,
-  { create_parents, encoding, signal }: WriteArchiveOptions = {},
+  { create_parents, any_links = false, encoding, signal }: WriteArchiveOptions = {},
 ): Promise<Unpacked> {
   signal?.throwIfAborted();
   const directory = await directoryAt(root, path, create_parents);
@@ -25,7 +25,7 @@ export async function writeArchive(
   try {
     const target = await ArchiveTarget.in(directory, locks);
     try {
-      return await new ArchiveWriter(target, bytes).run();
+      return await new ArchiveWriter(target, bytes, any_links).run();
     } finally {
       target.close();
     }

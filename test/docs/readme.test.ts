@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MAIN } from '../cli/spawn-cli.js';
 import { useGateway } from '../wire/use-gateway.js';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
@@ -34,11 +37,19 @@ function pattern(output: string): RegExp {
 
 const gateway = useGateway();
 
-test('the curl lines of the README do what it shows, one after another', async () => {
+/** Where `exec-gateway` is found, as where it is installed. */
+let bin = '';
+beforeAll(() => {
+  bin = mkdtempSync(join(tmpdir(), 'readme-'));
+  writeFileSync(join(bin, 'exec-gateway'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+});
+afterAll(() => rmSync(bin, { recursive: true }));
+
+test('the lines of the README do what it shows, one after another', async () => {
   const shown = commands(README);
   expect(shown.length).toBeGreaterThan(10);
   const { url, token } = gateway.server;
-  const env = { ...process.env, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string };
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string };
   const setup = README.split('\n').find((line) => line.startsWith('AUTH='));
   for (const { line, output } of shown) {
     const { stdout } = await run('sh', ['-c', `${setup}\n${line}`], { env });
