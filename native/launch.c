@@ -7,17 +7,21 @@
 //     mode 2: on a terminal -> [pid, terminal, program's side of it, -1]
 //     on_exit(code, signal), once
 //   resize(terminal, cols, rows)
+//   limitUnsent(socket, bytes): a TCP socket takes no more while so much of it was not sent yet; anything else is left as it is
 //   supported: whether this kernel has pidfds (Linux 5.3)
 #define _GNU_SOURCE
 #define NAPI_VERSION 8
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <node_api.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -288,12 +292,25 @@ static napi_value resize(napi_env env, napi_callback_info info) {
   return ioctl(fd, TIOCSWINSZ, &size) ? throw_errno(env, errno, "resize") : NULL;
 }
 
+static napi_value limit_unsent(napi_env env, napi_callback_info info) {
+  size_t count = 2;
+  napi_value a[2];
+  int fd = -1, bytes = 0;
+  napi_get_cb_info(env, info, &count, a, NULL, NULL);
+  napi_get_value_int32(env, a[0], &fd);
+  napi_get_value_int32(env, a[1], &bytes);
+  setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+  return NULL;
+}
+
 NAPI_MODULE_INIT() {
   napi_value function;
   napi_create_function(env, "launch", NAPI_AUTO_LENGTH, launch, NULL, &function);
   napi_set_named_property(env, exports, "launch", function);
   napi_create_function(env, "resize", NAPI_AUTO_LENGTH, resize, NULL, &function);
   napi_set_named_property(env, exports, "resize", function);
+  napi_create_function(env, "limitUnsent", NAPI_AUTO_LENGTH, limit_unsent, NULL, &function);
+  napi_set_named_property(env, exports, "limitUnsent", function);
   int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
   napi_value supported;
   napi_get_boolean(env, pidfd >= 0, &supported);

@@ -36,6 +36,7 @@ import { processRoutes } from './routes/processes.js';
 import { runRoute } from './routes/run.js';
 import { startRoutes } from './routes/start.js';
 import { stdinRoute } from './routes/stdin.js';
+import { limitUnsent } from './unsent-limit.js';
 
 /** Longest part of a path, in characters: an id has at most 128. */
 const MAX_PATH_PART = 512;
@@ -55,6 +56,7 @@ export interface Machine {
  */
 export function buildApp(config: AppConfig, machine: Machine, probes: Probes, logger?: FastifyBaseLogger): GatewayApp {
   const app = createServer(config, logger ?? createLogger(config.log_level));
+  limitUnsent(app.server);
   // Every stream and long-poll listens to these.
   setMaxListeners(0, probes.stopping, probes.streamsEnd);
 

@@ -23,6 +23,9 @@ export interface EnvironmentOptions {
   confine_cwd?: boolean | undefined;
 }
 
+/** Time that calls which change files are given to end by themselves at the end, in milliseconds, when the grace is no shorter. */
+const FILE_CALLS_MS = 500;
+
 /** Time that a gateway behind is given to answer whether it is ready, in milliseconds: below the 1 s of common probes. */
 const READY_MS = 900;
 
@@ -97,11 +100,11 @@ export class Environment {
   }
 
   /**
-   * Answers whoever waits and ends what runs here: SIGTERM, then SIGKILL after `grace_ms` (default 2000). Processes behind
-   * another gateway are left alone. Resolves when all are closed.
+   * Answers whoever waits and ends what runs here: SIGTERM, then SIGKILL after `grace_ms` (default 2000); calls that change files
+   * are aborted after 0.5 s of it and take away what is not whole. Processes behind another gateway are left alone. Resolves
+   * when all are closed.
    */
   async close(grace_ms = 2_000): Promise<void> {
-    this.#here?.files.close();
-    await this.#here?.handler.shutdown(grace_ms);
+    await Promise.all([this.#here?.files.close(Math.min(grace_ms, FILE_CALLS_MS)), this.#here?.handler.shutdown(grace_ms)]);
   }
 }

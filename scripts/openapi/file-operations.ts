@@ -128,9 +128,11 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
     operationId: 'removeEntry',
     tag: 'Files',
     summary: 'Remove a file, link or directory',
-    description: 'A link is removed, never its target; the root never. A directory with entries needs recursive.',
+    description:
+      'A link is removed, never its target; the root never. A directory with entries needs recursive. With If-Match of two callers, writers included, one gets 412; a link or directory has no ETag, and only * holds for it.',
+    headers: ['If-Match'],
     replies: { 200: json('Gone.', Removed, { removed: true }) },
-    errors: [...PATH, ...CHANGE, ...BODY, 'directory_not_empty', 'is_a_directory'],
+    errors: [...PATH, ...CHANGE, ...BODY, 'directory_not_empty', 'is_a_directory', 'precondition_failed'],
   },
   'POST /fs/copy': {
     operationId: 'copyEntry',

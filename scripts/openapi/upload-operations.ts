@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../src/protocol/error.js';
-import { UPLOAD_TYPE, Upload } from '../../src/protocol/upload.js';
+import { Upload } from '../../src/protocol/upload.js';
+import { UPLOAD_TYPE } from '../../src/protocol/upload-type.js';
 import type { Operation, Reply } from './operation.js';
 
 const PATH: ErrorCode[] = [
@@ -48,10 +49,10 @@ export const UPLOAD_OPERATIONS: Record<string, Operation> = {
     tag: 'Files',
     summary: 'Begin an upload in parts',
     description:
-      'For big files over lines that break, as clients of tus 1.0 send them (core, creation, expiration, termination): give them this address with its path as endpoint. What arrives is kept in a file beside the target and takes its place, whole, with the last byte. It outlives connections and a restart of the gateway; without a byte for 24 h it is given up. If-Match, If-None-Match and mode are those of the file that is replaced; they count when they come with the last part.',
+      'For big files over lines that break, as clients of tus 1.0 send them (core, creation, expiration, termination): give them this address with its path as endpoint. What arrives is kept in a file beside the target and takes its place, whole, with the last byte. It outlives connections and a restart of the gateway; without a byte for 24 h it is given up. If-Match, If-None-Match and mode are those of the file that is replaced: they are held against it now and, since Location has them, again when the last part is here.',
     headers: ['Tus-Resumable', 'Upload-Length', 'If-Match', 'If-None-Match'],
     replies: { 201: one('Begun; Location is where the parts go.', ['Location', ...TOLD]) },
-    errors: [...PATH, ...WRITE, 'too_many_uploads'],
+    errors: [...PATH, ...WRITE, 'unsupported_media_type', 'too_many_uploads'],
   },
   'GET /fs/uploads/{upload_id}': {
     operationId: 'getUpload',
@@ -77,7 +78,7 @@ export const UPLOAD_OPERATIONS: Record<string, Operation> = {
     tag: 'Files',
     summary: 'Send a part',
     description:
-      'Upload-Offset is where the part begins, which is where the upload ends so far. What has arrived of a part that breaks off is kept. Of two calls for one upload the later one goes on. When the file cannot take its place, the error says why, and the last byte is to be sent again.',
+      'Upload-Offset is where the part begins, which is where the upload ends so far. What has arrived of a part that breaks off is kept. Of two calls for one upload the later one goes on. When the file cannot take its place, because a condition does not hold or for another reason, the error says why, what has arrived stays, and the last byte is to be sent again. A part with conditions of its own is held to those, and not to those the upload began with.',
     headers: ['Tus-Resumable', 'Upload-Offset', 'If-Match', 'If-None-Match'],
     upload: { type: UPLOAD_TYPE, example: 'hello\n' },
     replies: { 204: { description: 'Kept; with the last byte the file is in its place, and Upload-Expires is gone.', headers: TOLD } },
@@ -89,6 +90,7 @@ export const UPLOAD_OPERATIONS: Record<string, Operation> = {
       'unsupported_media_type',
       'upload_offset_mismatch',
       'upload_taken_over',
+      'too_many_uploads',
     ],
   },
   'DELETE /fs/uploads/{upload_id}': {
@@ -97,6 +99,6 @@ export const UPLOAD_OPERATIONS: Record<string, Operation> = {
     summary: 'Give an upload up',
     headers: ['Tus-Resumable'],
     replies: { 204: { description: 'Gone, with what had arrived.', headers: ['Tus-Resumable'] } },
-    errors: [...PATH, 'read_only_file_system', 'upload_not_found', 'uri_too_long', 'upload_taken_over'],
+    errors: [...PATH, 'unsupported_media_type', 'read_only_file_system', 'upload_not_found', 'uri_too_long', 'upload_taken_over'],
   },
 };

@@ -1,4 +1,6 @@
 import type { Files } from '../client/files.js';
+import { retrySettings } from '../client/retry.js';
+import { uploadInParts } from '../client/upload-in-parts.js';
 import { type FileMetadata, GatewayError } from '../protocol/index.js';
 import { at, bytesAt, CopyFailure } from './copy-failure.js';
 import type { CopyProgress } from './copy-progress.js';
@@ -107,7 +109,7 @@ export class Copier {
     if (target.kind === 'remote' && size_bytes >= IN_PARTS_BYTES && etag !== null) {
       const read = (offset: number, length: number) =>
         this.#metered(operand, files.read(operand.path, { offset, length, if_match: etag, signal }), offset);
-      await at(target, to.upload(target.path, { size_bytes, read }, options));
+      await at(target, uploadInParts(to.system, { path: target.path }, { size_bytes, read }, options, retrySettings()));
       return { files: 1, directories: 0, links: 0, bytes: size_bytes };
     }
     const stored = await at(target, to.write(target.path, this.#metered(operand, files.read(operand.path, { signal })), options));

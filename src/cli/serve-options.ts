@@ -64,7 +64,7 @@ function addFiles(command: Command): Command {
   return command
     .addOption(setting('--fs-root <dir>', 'directory that no path of a file leaves, links included; without it every path is allowed'))
     .addOption(
-      setting('--confine-cwd [yes]', 'keep the working directories of processes in the file root too; true or false')
+      setting('--confine-cwd [true|false]', 'keep the working directories of processes in the file root too; needs --fs-root')
         .preset('true')
         .default(false)
         .argParser(yes),

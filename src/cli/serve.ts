@@ -8,6 +8,7 @@ import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { Shutdown } from './shutdown.js';
 import { readToken, readUpstreamToken, SettingError } from './token.js';
+import { refuseUnknownVariables } from './variables.js';
 import { VERSION } from './version.js';
 
 /**
@@ -15,6 +16,7 @@ import { VERSION } from './version.js';
  * @throws {SettingError} for a setting that cannot be used
  */
 export async function serve(options: ServeOptions): Promise<void> {
+  refuseUnknownVariables(process.env);
   optimizeEarly();
   const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
   const { listen: at } = options;
@@ -52,6 +54,9 @@ function createEnvironment(options: ServeOptions): Environment {
   const token = readUpstreamToken(options);
   if (url !== undefined && (fs_root !== undefined || confine_cwd)) {
     throw new SettingError('--fs-root and --confine-cwd are for what is on this machine: give them to the gateway at --upstream.');
+  }
+  if (confine_cwd && fs_root === undefined) {
+    throw new SettingError('--confine-cwd keeps working directories in the file root: give that with --fs-root, or leave it out.');
   }
   const limits = {
     max_processes: options.maxProcesses,

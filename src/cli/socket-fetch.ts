@@ -15,7 +15,8 @@ export function socketFetch(socketPath: string): typeof fetch {
     const options = { socketPath, method, path: pathname + search, headers: Object.fromEntries(new Headers(headers)), agent };
     return new Promise((resolve, reject) => {
       const request = open(options);
-      const give_up = () => request.destroy(signal?.reason);
+      // Without an error: the connection may be free for others by now, and then nobody listens for one.
+      const give_up = () => request.destroy();
       signal?.addEventListener('abort', give_up, { once: true });
       request.on('close', () => signal?.removeEventListener('abort', give_up));
       request.on('error', reject);

@@ -6,6 +6,13 @@ import type { ServeOptions } from './serve-options.js';
 /** Shortest token that is taken, in characters: below that guessing is in reach. */
 const SHORTEST = 16;
 
+/** Why a file cannot be read (errno(3)). */
+const UNREADABLE: Record<string, string> = {
+  ENOENT: 'does not exist',
+  EISDIR: 'is a directory: give a file that holds the token',
+  EACCES: 'may not be read by the user of the gateway',
+};
+
 /** A setting that cannot be used; its message is for the person at the terminal. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
@@ -75,7 +82,8 @@ function readSecret(path: string, flag: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new SettingError(`${flag}: ${(error as Error).message}.`, { cause: error });
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new SettingError(`${flag}: ${path} ${UNREADABLE[code] ?? `cannot be read (${code})`}.`, { cause: error });
   }
 }
 

@@ -14,7 +14,6 @@ import type {
 } from '../protocol/file-system.js';
 import { BYTES_PER_MS, persist, startRetry } from './persist.js';
 import { Backoff, type RetryOptions } from './retry.js';
-import { type FileSource, uploadInParts } from './upload-in-parts.js';
 
 /** A path as text, or as it is on the wire where it is not UTF-8. */
 type Path = string | FilePath;
@@ -33,14 +32,20 @@ export class Files {
     this.#retry = retry;
   }
 
-  /** The content as it comes. A dropped connection is taken up again where it broke, as long as the file is the same. */
+  /**
+   * The content as it comes. A dropped connection is taken up again where it broke, as long as the file is the same; a gateway
+   * that was never reached is told of as soon as by a write.
+   */
   async *read(path: Path, { offset = 0, length, if_match, signal }: ReadFileOptions = {}): AsyncGenerator<Uint8Array, void> {
-    const backoff = new Backoff(this.#retry);
+    let backoff = new Backoff(startRetry(this.#retry));
     let at = offset;
     let etag = if_match;
+    let reached = false;
     for (let left = length; ; ) {
       try {
         const content = await this.system.readFile(wirePath(path), { offset: at, length: left, if_match: etag, signal });
+        if (!reached) backoff = new Backoff(this.#retry);
+        reached = true;
         for await (const bytes of content.body) {
           at += bytes.length;
           if (left !== undefined) left -= bytes.length;
@@ -78,14 +83,6 @@ export class Files {
     const size = body instanceof Uint8Array ? body.length : body instanceof Blob ? body.size : null;
     if (size === null || options.if_match !== undefined || options.if_none_match !== undefined) return write(signal);
     return persist(write, { retry: startRetry(this.#retry), wait_ms: size / BYTES_PER_MS, signal });
-  }
-
-  /**
-   * Replaces a file by one that may be too large for one connection: a dropped one is taken up again where it broke. When it
-   * fails, or is given up, the old file is left; what had arrived is taken away, by the gateway within a day where it is not reached.
-   */
-  upload(path: Path, source: FileSource, options: WriteFileOptions = {}): Promise<void> {
-    return uploadInParts(this.system, wirePath(path), source, options, this.#retry);
   }
 
   /** What stands at a path. */

@@ -55,4 +55,3 @@ export { Gateway, type RunProcessOptions, type StartProcessOptions } from './gat
 export { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js';
 export { RemoteFileSystem } from './remote-file-system.js';
 export type { RetryOptions } from './retry.js';
-export type { FileSource } from './upload-in-parts.js';

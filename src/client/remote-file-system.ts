@@ -80,8 +80,10 @@ export class RemoteFileSystem implements ExecutorFileSystem {
     return this.#json({ path: '/fs/directory', query: { ...path, depth, limit, cursor }, signal });
   }
 
-  remove(path: FilePath, { recursive, force, signal }: RemoveOptions = {}): Promise<Removed> {
-    return this.#json({ method: 'DELETE', path: '/fs/entry', query: { ...path, recursive, force }, signal });
+  remove(path: FilePath, options: RemoveOptions = {}): Promise<Removed> {
+    const { recursive, force, signal } = options;
+    const headers = conditionHeaders(options);
+    return this.#json({ method: 'DELETE', path: '/fs/entry', query: { ...path, recursive, force }, headers, signal });
   }
 
   copy(request: CopyRequest, { signal }: CallOptions = {}): Promise<Copied> {

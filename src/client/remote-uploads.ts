@@ -1,6 +1,7 @@
 import type { CallOptions } from '../protocol/exec-process.js';
 import type { AppendUploadOptions, FileBody, FilePath, UploadName, WriteFileOptions } from '../protocol/file-system.js';
-import { UPLOAD_TYPE, type Upload } from '../protocol/upload.js';
+import type { Upload } from '../protocol/upload.js';
+import { UPLOAD_TYPE } from '../protocol/upload-type.js';
 import { conditionHeaders, octal } from './file-query.js';
 import { upload as uploadBody } from './upload-stream.js';
 import type { Wire } from './wire.js';

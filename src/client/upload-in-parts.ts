@@ -15,7 +15,7 @@ const CANCEL_MS = 2_000;
 const PASSING = new Set(['upstream_unreachable', 'request_timeout', 'shutting_down', 'resource_exhausted']);
 
 /** Content that can be read again from anywhere. */
-export interface FileSource {
+interface FileSource {
   size_bytes: number;
   /** `length` bytes at most, from `offset` on. */
   read(offset: number, length: number): AsyncIterable<Uint8Array>;

@@ -21,7 +21,7 @@ export async function upload(source: FileBody | Blob): Promise<Upload> {
         try {
           const { done, value } = await iterator.next();
           if (done) controller.close();
-          else controller.enqueue(new Uint8Array(value)); // it is sent later, and the giver may use its memory again
+          else controller.enqueue(value);
         } catch (error) {
           failed = { error };
           throw error;
@@ -39,6 +39,6 @@ export async function upload(source: FileBody | Blob): Promise<Upload> {
 
 async function gather(source: AsyncIterable<Uint8Array>): Promise<Blob> {
   const parts: BlobPart[] = [];
-  for await (const part of source) parts.push(new Uint8Array(part));
+  for await (const part of source) parts.push(part as Uint8Array<ArrayBuffer>);
   return new Blob(parts);
 }

@@ -148,10 +148,9 @@ export class Wire {
     if (body !== undefined) headers['content-type'] ??= isRaw(body) ? 'application/octet-stream' : 'application/json';
     if (last_event_id !== undefined) headers['last-event-id'] = String(last_event_id);
     // A redirect would turn a POST into a GET: it is told, not followed.
-    const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, redirect: 'manual' };
+    const init: RequestInit = { method, headers, signal, redirect: 'manual' };
     if (body !== undefined) init.body = isRaw(body) ? (body as BodyInit) : JSON.stringify(body);
-    // Only so does Node's fetch keep no second copy of what it streams, for a redirect to come: it would grow with the file.
-    if (body instanceof ReadableStream) Object.assign(init, { duplex: 'half', window: null, redirect: 'error' });
+    if (body instanceof ReadableStream) Object.assign(init, STREAM_INIT);
     const response = await this.#fetch(this.#base + path + queryText(query), init);
     if (!response.ok) throw await this.#failure(response);
     return response;
@@ -165,6 +164,20 @@ export class Wire {
   #notOurs({ status }: Response): GatewayError {
     const told = status === 0 || (status >= 300 && status < 400) ? 'a redirect: give the address it leads to' : `status ${status}`;
     return new GatewayError('upstream_unreachable', `Something other than a gateway answered at ${this.#base} with ${told}.`);
+  }
+}
+
+/**
+ * How a stream is sent. Node keeps a copy of every body that it may have to send again after a redirect, which would be the
+ * whole stream in memory; it does not where redirects are errors and there is no window. Other runtimes may not know that.
+ */
+const STREAM_INIT = { duplex: 'half', ...(redirectsMayFail() ? { redirect: 'error', window: null } : {}) };
+
+function redirectsMayFail(): boolean {
+  try {
+    return new Request('http://localhost', { redirect: 'error', window: null }).redirect === 'error';
+  } catch {
+    return false;
   }
 }
 

@@ -15,7 +15,14 @@ const MAGIC: [ArchiveEncoding, Buffer][] = [
   ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
 ];
 
-const MAGIC_BYTES = 4;
+/** First bytes, in hex, of what is taken for a tar by mistake. A name may begin as bzip2 does, so its first block is looked at too. */
+const FOREIGN: [name: string, magic: RegExp][] = [
+  ['xz', /^fd377a585a00/],
+  ['bzip2', /^425a683[1-9](314159265359|177245385090)/],
+  ['zip', /^504b(0304|0506)/],
+];
+
+const MAGIC_BYTES = 10;
 
 /** Unpacked at a time, in bytes. */
 const CHUNK_BYTES = 64 * 1024;
@@ -39,12 +46,23 @@ export async function* tarBytes(
   const reader = new ByteReader(source);
   try {
     const head = await reader.peek(MAGIC_BYTES);
+    refuseForeign(head);
     const kind = encoding ?? MAGIC.find(([, magic]) => head.subarray(0, magic.length).equals(magic))?.[0];
-    yield* bounded(kind === undefined ? reader.rest() : unpacked(reader.rest(), kind, packed), kind === undefined ? null : packed);
+    const bytes = bounded(kind === undefined ? reader.rest() : unpacked(reader.rest(), kind, packed), kind === undefined ? null : packed);
+    for await (const part of bytes) {
+      signal?.throwIfAborted(); // the body may be here whole, and unpack for long
+      yield part;
+    }
   } finally {
     // Not waited for: a body that hangs would hold the call.
     source.return().catch(() => undefined);
   }
+}
+
+function refuseForeign(head: Buffer): void {
+  const name = FOREIGN.find(([, magic]) => magic.test(head.toString('hex')))?.[0];
+  if (name === undefined) return;
+  throw new GatewayError('invalid_archive', `The body is packed with ${name}: a tar is taken plain, or packed with gzip or zstd.`);
 }
 
 /** What is known of a body on its way. */

@@ -1,8 +1,9 @@
 import { constants, type Dirent } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { CallOptions, FilePath } from '../protocol/index.js';
 import { directoryHeader, type ReadyEntry, readyFile, readyHandle, readyLink } from './archive-file.js';
 import { Descent } from './descent.js';
+import { directoryEntries } from './directory-names.js';
 import { errnoOf, fileError } from './file-error.js';
 import type { FileRoot } from './file-root.js';
 import { pathBytes, pathNames, showPath } from './path-bytes.js';
@@ -120,7 +121,7 @@ class TreeArchive {
 
   async #list(path: Buffer): Promise<void> {
     try {
-      const entries = await readdir(this.#descent.here.path, { encoding: 'buffer', withFileTypes: true });
+      const entries = await directoryEntries(this.#descent.here.path);
       this.#levels.push({ path, entries: entries.sort((a, b) => Buffer.compare(a.name, b.name)), next: 0 });
     } catch (error) {
       throw fileError(error, path.length > 0 ? showPath(path) : this.#shown);

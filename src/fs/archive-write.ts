@@ -7,7 +7,7 @@ import { type ArchiveTarget, seconds } from './archive-target.js';
 import { fileError } from './file-error.js';
 import { showPath } from './path-bytes.js';
 import type { TarEntry } from './tar-entry.js';
-import { TarFault, TarReader } from './tar-reader.js';
+import { TarFault, type TarReader } from './tar-reader.js';
 import { BodyFailure } from './write-file.js';
 
 /** Files up to this size are taken into memory and written beside each other, in bytes. */
@@ -28,10 +28,10 @@ export class ArchiveWriter {
   #name: Buffer | null = null;
 
   /** @param any_links whether links may lead out of the directory */
-  constructor(target: ArchiveTarget, tar: AsyncIterable<Uint8Array>, any_links: boolean) {
+  constructor(target: ArchiveTarget, tar: TarReader, any_links: boolean) {
     this.#target = target;
     this.#any_links = any_links;
-    this.#tar = new TarReader(tar);
+    this.#tar = tar;
   }
 
   /** @throws {GatewayError} with `unpacked`, and the entry as `path`; what the body failed with when that is no system's fault */
@@ -46,7 +46,7 @@ export class ArchiveWriter {
     } catch (error) {
       await Promise.allSettled(this.#under_way.values());
       await this.#target.finish().catch(() => undefined); // what failed is told already
-      throw this.#told(error);
+      throw archiveError(error, this.#name, this.#target.unpacked);
     }
   }
 
@@ -132,29 +132,29 @@ export class ArchiveWriter {
       this.#target.unpacked.files++;
       this.#target.unpacked.bytes += entry.size;
     } catch (error) {
-      throw this.#of(error, entry.name);
+      throw entryError(error, entry.name, this.#target.unpacked);
     } finally {
       await temporary.dispose();
     }
   }
+}
 
-  #told(error: unknown): unknown {
-    if (error instanceof BodyFailure) return error.cause;
-    return this.#of(error, this.#name);
-  }
+/** What unpacking failed with, as it is told: what the body failed with as it is, unless it is a fault of the tar. */
+export function archiveError(error: unknown, name: Buffer | null, unpacked: Unpacked): unknown {
+  if (!(error instanceof BodyFailure)) return entryError(error, name, unpacked);
+  return error.cause instanceof GatewayError ? entryError(error.cause, name, unpacked) : error.cause;
+}
 
-  /** An error with what was unpacked before, and the entry it is about. */
-  #of(error: unknown, name: Buffer | null): unknown {
-    const unpacked = this.#target.unpacked;
-    if (error instanceof TarFault) {
-      const after = name === null ? '' : `, after ${showPath(name)}`;
-      return new GatewayError('invalid_archive', `The tar ${error.message}${after}.`, { unpacked });
-    }
-    const known = name === null ? error : fileError(error, showPath(name));
-    if (!(known instanceof GatewayError) || known.fields.unpacked) return known;
-    const path = name === null ? {} : { path: name.toString() };
-    return new GatewayError(known.code, known.message, { ...known.fields, ...path, unpacked }, { cause: known.cause });
+/** An error with what was unpacked before, and the entry it is about. */
+function entryError(error: unknown, name: Buffer | null, unpacked: Unpacked): unknown {
+  if (error instanceof TarFault) {
+    const after = name === null ? '' : `, after ${showPath(name)}`;
+    return new GatewayError('invalid_archive', `The tar ${error.message}${after}.`, { unpacked });
   }
+  const known = name === null ? error : fileError(error, showPath(name));
+  if (!(known instanceof GatewayError) || known.fields.unpacked) return known;
+  const path = name === null ? {} : { path: name.toString() };
+  return new GatewayError(known.code, known.message, { ...known.fields, ...path, unpacked }, { cause: known.cause });
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {

@@ -1,4 +1,5 @@
-import { type ErrorCode, GatewayError } from '../protocol/index.js';
+import { type ErrorCode, GatewayError } from '../protocol/error.js';
+import { showPath } from './path-bytes.js';
 
 /** What the system says (errno(3)), and the code for it. */
 const CODES: Record<string, ErrorCode> = {
@@ -67,6 +68,27 @@ export function fileError(error: unknown, shown: string): unknown {
   const code = fileErrorCode(error);
   const detail = `${shown} ${REASONS[code] ?? 'could not be used'} (${errno}).`;
   return new GatewayError(code, detail, {}, { cause: error });
+}
+
+/** The errors that are about a path. */
+const ABOUT_PATHS = new Set<ErrorCode>([
+  ...Object.values(CODES),
+  'file_error',
+  'invalid_path',
+  'path_outside_root',
+  'root_protected',
+  'precondition_failed',
+  'range_not_satisfiable',
+]);
+
+/**
+ * The same with the path as a field.
+ * @param path as the caller gave it
+ */
+export function pathError(error: unknown, path: Buffer): unknown {
+  const told = fileError(error, showPath(path));
+  if (told instanceof GatewayError && ABOUT_PATHS.has(told.code)) told.fields.path ??= path.toString();
+  return told;
 }
 
 /** Errors of Node's own checks have a code as well, but it is no errno. */

@@ -2,7 +2,7 @@ import { constants, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type FilePath, GatewayError } from '../protocol/index.js';
 import { ConfinedWalk } from './confined-walk.js';
-import { errnoOf, fileError, systemError } from './file-error.js';
+import { errnoOf, fileError, pathError, systemError } from './file-error.js';
 import { Held, HOLDS_DESCRIPTORS, identityOf } from './held-directory.js';
 import { isAbsolute, isDot, isDotDot, pathBytes, pathNames, saysDirectory, showPath } from './path-bytes.js';
 import type { Links, Place } from './place.js';
@@ -13,6 +13,8 @@ export interface FindOptions {
   links?: Links | undefined;
   /** Make the directories above the place that are missing. Default false. */
   createParents?: boolean | undefined;
+  /** What the caller gives to have them made. */
+  parentsBy?: 'create_parents' | 'recursive';
 }
 
 /** Walks that are begun anew because what they led to became a link: a path that is swapped all the time is given up then. */
@@ -52,13 +54,13 @@ export class FileRoot {
    * @throws {GatewayError} `path_outside_root`, those of {@link pathBytes}, and what the system says on the way
    */
   async at<T>(path: FilePath, options: FindOptions, act: (place: Place) => Promise<T>): Promise<T> {
-    const shown = showPath(pathBytes(path));
+    const bytes = pathBytes(path);
     for (let attempt = 1; ; attempt++) {
       const place = await this.find(path, options);
       try {
         return await act(place);
       } catch (error) {
-        if (errnoOf(error) !== 'ELOOP' || attempt === ATTEMPTS) throw fileError(error, shown);
+        if (errnoOf(error) !== 'ELOOP' || attempt === ATTEMPTS) throw pathError(error, bytes);
       } finally {
         place.close();
       }
@@ -66,12 +68,12 @@ export class FileRoot {
   }
 
   /** The place of a path; whoever asks for it closes it. Throws as {@link at} does. */
-  async find(path: FilePath, { links = 'keep', createParents = false }: FindOptions): Promise<Place> {
+  async find(path: FilePath, { links = 'keep', createParents = false, parentsBy }: FindOptions): Promise<Place> {
     const bytes = pathBytes(path);
     try {
       return await this.#walk(bytes, links, createParents);
     } catch (error) {
-      throw fileError(error, showPath(bytes));
+      throw pathError(errnoOf(error) === 'ENOENT' ? nothingAbove(error, bytes, parentsBy) : error, bytes);
     }
   }
 
@@ -95,17 +97,20 @@ export class FileRoot {
     return Held.open(Buffer.from(this.path), constants.O_DIRECTORY);
   }
 
-  /** The names that lead from the root to an absolute path. A `..` on the way to the root leaves it. */
-  below(path: Buffer): Buffer[] {
+  /**
+   * The names that lead from the root to an absolute path. A `..` on the way to the root leaves it.
+   * @param asked the path that led there, which is told: where a link leads outside of the root is not
+   */
+  below(path: Buffer, asked = path): Buffer[] {
     const names = pathNames(path).filter((name) => !isDot(name));
     for (const root of this.#spellings) {
       if (root.every((name, i) => names[i]?.equals(name))) return [...names.slice(root.length), ...(endsInDot(path) ? [DOT] : [])];
     }
-    return this.refuse(path);
+    return this.refuse(asked);
   }
 
-  refuse(path?: Buffer): never {
-    const detail = `${path ? showPath(path) : 'The path'} leads out of the file root. Give a path below it, relative to it or absolute.`;
+  refuse(path: Buffer): never {
+    const detail = `${showPath(path)} leads out of the file root. Give a path below it, relative to it or absolute.`;
     throw new GatewayError('path_outside_root', detail);
   }
 
@@ -114,7 +119,7 @@ export class FileRoot {
     if (!this.isConfined) return await systemWalk(absolute ? path : Buffer.concat([SLASH, path]), links, createParents);
     const names = absolute ? this.below(path) : pathNames(path);
     this.#refuseAscent(names, path);
-    const root = { open: () => this.open(), below: (target: Buffer) => this.below(target), refuse: () => this.refuse(path) };
+    const root = { open: () => this.open(), below: (target: Buffer) => this.below(target, path), refuse: () => this.refuse(path) };
     return await ConfinedWalk.to(root, { names, keepLink: links === 'keep', createParents, saysDirectory: saysDirectory(path) });
   }
 
@@ -126,6 +131,13 @@ export class FileRoot {
       if (depth < 0) this.refuse(path);
     }
   }
+}
+
+/** A walk enters what is above a place, and nothing else: what it misses is a directory. */
+function nothingAbove(cause: unknown, path: Buffer, parentsBy: string | undefined): GatewayError {
+  const advice = parentsBy === undefined ? '' : `: give ${parentsBy}=true to make it`;
+  const detail = `${showPath(path)} does not exist, and neither does the directory it would be in${advice} (ENOENT).`;
+  return new GatewayError('path_not_found', detail, {}, { cause });
 }
 
 const SLASH = Buffer.from('/');

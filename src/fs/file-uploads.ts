@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, readdir, unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import {
   type AppendUploadOptions,
   type CallOptions,
@@ -12,29 +12,28 @@ import {
   type UploadName,
   type WriteFileOptions,
 } from '../protocol/index.js';
-import { errnoOf, fileError } from './file-error.js';
+import { allNames, nameBytes } from './directory-names.js';
+import { errnoOf, pathError } from './file-error.js';
 import { etagOf } from './file-metadata.js';
-import type { FileRoot } from './file-root.js';
+import type { FileRoot, FindOptions } from './file-root.js';
 import { type Held, identityOf } from './held-directory.js';
 import type { NameLock } from './name-lock.js';
 import { PartialFile } from './partial-file.js';
 import { pathBytes, showPath } from './path-bytes.js';
 import type { Place } from './place.js';
 import { checkPrecondition } from './precondition.js';
-import { TemporaryName } from './temporary-name.js';
+import { removeTree } from './remove-tree.js';
+import { isTemporary, TemporaryName, UPLOAD_SUFFIX } from './temporary-name.js';
 import { Turns } from './turns.js';
 import { UnfinishedUploads } from './unfinished-uploads.js';
 import { BodyFailure, lookAt, putInPlace } from './write-file.js';
-
-/** End of the name of a file that arrives in parts. */
-const UPLOAD_SUFFIX = '.exec-gateway-upload';
 
 /** Directories that were looked through for what earlier gateways left. */
 const MAX_SWEPT = 10_000;
 
 /**
- * Files that arrive in parts. A part is kept in a file beside the target, which is named after the upload; its size is the offset.
- * Nothing else is kept, so uploads outlive the gateway.
+ * Files that arrive in parts. A part is kept in a file beside the target, which is named after the upload and what it announced; its
+ * size is the offset. Nothing else is kept, so uploads outlive the gateway.
  */
 export class FileUploads {
   readonly #root: FileRoot;
@@ -54,26 +53,38 @@ export class FileUploads {
   }
 
   async create(path: FilePath, size_bytes: number, options: WriteFileOptions = {}): Promise<Upload> {
-    options.signal?.throwIfAborted();
-    this.#known.checkRoom(size_bytes);
     const upload = { ...path, upload_id: randomBytes(16).toString('base64url'), size_bytes };
-    return await this.#at(upload, options.create_parents, async (place) => {
-      const before = await lookAt(place);
-      checkPrecondition(options, before && etagOf(before));
-      await this.#sweep(place.directory);
-      const temporary = temporaryOf(place, upload);
-      const handle = await temporary.createFile(before ? 0o600 : 0o666);
+    return await this.#turns.take(upload.upload_id, options.signal, async () => {
+      this.#known.touch(upload);
       try {
-        if (size_bytes === 0) await putInPlace(temporary, handle, place, options, this.#locks, before);
-        else this.#known.touch(upload);
+        return await this.#at(upload, { createParents: options.create_parents, parentsBy: 'create_parents' }, (place) =>
+          this.#begin(upload, place, options),
+        );
       } catch (error) {
-        await temporary.dispose();
+        this.#known.forget(upload.upload_id);
         throw error;
-      } finally {
-        await handle.close();
+      }
+    });
+  }
+
+  async #begin(upload: UploadName, place: Place, options: WriteFileOptions): Promise<Upload> {
+    const before = await lookAt(place);
+    checkPrecondition(options, before && etagOf(before));
+    await this.#sweep(place.directory);
+    const temporary = temporaryOf(place, upload);
+    const handle = await temporary.createFile(before ? 0o600 : 0o666);
+    try {
+      if (upload.size_bytes === 0) {
+        await putInPlace(temporary, handle, place, options, this.#locks, before);
+        this.#known.finish(upload);
       }
       return this.#told(upload, 0);
-    });
+    } catch (error) {
+      await temporary.dispose();
+      throw error;
+    } finally {
+      await handle.close();
+    }
   }
 
   async get(upload: UploadName, { signal }: CallOptions = {}): Promise<Upload> {
@@ -113,7 +124,7 @@ export class FileUploads {
   }
 
   async #open<T>(upload: UploadName, act: (partial: PartialFile, temporary: TemporaryName, place: Place) => Promise<T>): Promise<T> {
-    return await this.#at(upload, false, async (place) => {
+    return await this.#at(upload, {}, async (place) => {
       const temporary = temporaryOf(place, upload);
       const partial = await PartialFile.open(temporary, upload.size_bytes).catch((error) => {
         throw errnoOf(error) === 'ENOENT' ? notFound(upload) : error;
@@ -130,12 +141,12 @@ export class FileUploads {
     });
   }
 
-  async #at<T>(path: FilePath, create_parents: boolean | undefined, act: (place: Place) => Promise<T>): Promise<T> {
-    const place = await this.#root.find(path, { links: 'resolve', createParents: create_parents ?? false });
+  async #at<T>(path: FilePath, options: FindOptions, act: (place: Place) => Promise<T>): Promise<T> {
+    const place = await this.#root.find(path, { ...options, links: 'resolve' });
     try {
       return await act(place);
     } catch (error) {
-      throw error instanceof BodyFailure ? error.cause : fileError(error, showPath(pathBytes(path)));
+      throw error instanceof BodyFailure ? error.cause : pathError(error, pathBytes(path));
     } finally {
       place.close();
     }
@@ -163,16 +174,18 @@ export class FileUploads {
     return this.#told(upload, offset);
   }
 
-  /** Removes what nobody has gone on with, once for each directory: an earlier gateway may have left it. */
+  /** Removes what no call has gone on with, once for each directory: a gateway that was killed may have left it. */
   async #sweep(directory: Held): Promise<void> {
     const identity = identityOf(await directory.stat());
     if (this.#swept.has(identity)) return;
     if (this.#swept.size >= MAX_SWEPT) this.#swept.clear();
     this.#swept.add(identity);
-    const names = await readdir(directory.path, { encoding: 'buffer' }).catch(() => []);
-    for (const name of names.filter((name) => name.toString('latin1').endsWith(UPLOAD_SUFFIX))) {
+    for (const name of (await allNames(directory.path).catch(() => [])).filter(isTemporary).map(nameBytes)) {
       const stats = await lstat(directory.at(name)).catch(() => null);
-      if (stats?.isFile() && stats.mtimeMs + this.#expiry_ms < Date.now()) await unlink(directory.at(name)).catch(() => undefined);
+      // Not by the time of its content, which an archive sets to what it was.
+      if (stats === null || stats.ctimeMs + this.#expiry_ms >= Date.now()) continue;
+      const remove = async () => removeTree(directory, name, { rootIdentity: await this.#root.identity(), ours: true });
+      await (stats.isDirectory() ? remove() : unlink(directory.at(name))).catch(() => undefined);
     }
   }
 }
@@ -181,7 +194,8 @@ const ID = new RegExp(UploadId.pattern as string);
 
 function temporaryOf(place: Place, upload: UploadName): TemporaryName {
   if (!ID.test(upload.upload_id)) throw notFound(upload);
-  return new TemporaryName(place.directory, place.name, upload.upload_id, UPLOAD_SUFFIX);
+  // With its size, so that an address which says another one names nothing.
+  return new TemporaryName(place.directory, place.name, `${upload.upload_id}-${upload.size_bytes}`, UPLOAD_SUFFIX);
 }
 
 const notFound = ({ upload_id, ...path }: UploadName) =>

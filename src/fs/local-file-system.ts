@@ -33,7 +33,7 @@ import { writeArchive } from './archive-unpack.js';
 import { copyEntry, type Transfer } from './copy-entry.js';
 import { createDirectory } from './create-directory.js';
 import { readPage } from './directory-page.js';
-import { fileError, systemError } from './file-error.js';
+import { fileError, fileErrorCode, pathError, systemError } from './file-error.js';
 import { fileMetadata } from './file-metadata.js';
 import { FileRoot } from './file-root.js';
 import { FileUploads } from './file-uploads.js';
@@ -44,6 +44,7 @@ import { pathBytes, showPath } from './path-bytes.js';
 import { linkText } from './place.js';
 import { openContent } from './read-file.js';
 import { removeEntry } from './remove-entry.js';
+import { RunningCalls } from './running-calls.js';
 import { TreeSearch } from './tree-search.js';
 import { BodyFailure, writeWhole } from './write-file.js';
 
@@ -60,6 +61,7 @@ export class LocalFileSystem implements ExecutorFileSystem {
   readonly #searches: TreeSearch;
   readonly #watches: FileWatches;
   readonly #uploads: FileUploads;
+  readonly #calls = new RunningCalls();
 
   /** @throws {GatewayError} unless the root is a directory */
   constructor({ root }: LocalFileSystemOptions = {}) {
@@ -75,13 +77,16 @@ export class LocalFileSystem implements ExecutorFileSystem {
     return await this.root.at(path, { links: 'follow' }, (place) => openContent(place, options, shown));
   }
 
-  async writeFile(path: FilePath, body: FileBody, options: WriteFileOptions = {}): Promise<Stored> {
-    options.signal?.throwIfAborted();
-    const place = await this.root.find(path, { links: 'resolve', createParents: options.create_parents });
+  writeFile(path: FilePath, body: FileBody, options: WriteFileOptions = {}): Promise<Stored> {
+    return this.#calls.run(options, (running) => this.#write(path, body, running));
+  }
+
+  async #write(path: FilePath, body: FileBody, options: WriteFileOptions): Promise<Stored> {
+    const place = await this.root.find(path, { links: 'resolve', createParents: options.create_parents, parentsBy: 'create_parents' });
     try {
       return await writeWhole(place, body, options, this.#locks);
     } catch (error) {
-      throw error instanceof BodyFailure ? error.cause : fileError(error, showPath(pathBytes(path)));
+      throw error instanceof BodyFailure ? error.cause : pathError(error, pathBytes(path));
     } finally {
       place.close();
     }
@@ -90,7 +95,9 @@ export class LocalFileSystem implements ExecutorFileSystem {
   async createDirectory(path: FilePath, options: CreateDirectoryOptions = {}): Promise<Stored> {
     options.signal?.throwIfAborted();
     const links = options.recursive ? 'resolve' : 'keep';
-    return await this.root.at(path, { links, createParents: options.recursive }, (place) => createDirectory(place, options));
+    return await this.root.at(path, { links, createParents: options.recursive, parentsBy: 'recursive' }, (place) =>
+      createDirectory(place, options),
+    );
   }
 
   async getMetadata(path: FilePath, options: MetadataOptions = {}): Promise<FileMetadata> {
@@ -106,34 +113,39 @@ export class LocalFileSystem implements ExecutorFileSystem {
     return await this.#watches.read(path, options);
   }
 
-  createUpload(path: FilePath, size_bytes: number, options?: WriteFileOptions): Promise<Upload> {
-    return this.#uploads.create(path, size_bytes, options);
+  createUpload(path: FilePath, size_bytes: number, options: WriteFileOptions = {}): Promise<Upload> {
+    return this.#calls.run(options, (running) => this.#uploads.create(path, size_bytes, running));
   }
 
   getUpload(upload: UploadName, options?: CallOptions): Promise<Upload> {
     return this.#uploads.get(upload, options);
   }
 
-  appendUpload(upload: UploadName, offset_bytes: number, body: FileBody, options?: AppendUploadOptions): Promise<Upload> {
-    return this.#uploads.append(upload, offset_bytes, body, options);
+  appendUpload(upload: UploadName, offset_bytes: number, body: FileBody, options: AppendUploadOptions = {}): Promise<Upload> {
+    return this.#calls.run(options, (running) => this.#uploads.append(upload, offset_bytes, body, running));
   }
 
   cancelUpload(upload: UploadName, options?: CallOptions): Promise<void> {
     return this.#uploads.cancel(upload, options);
   }
 
-  /** Ends all watching. Unfinished uploads are kept, for the next one to go on with. */
-  close(): void {
+  /**
+   * Ends all watching, and the calls that change something: they are aborted (`shutting_down`) and leave nothing half done.
+   * Unfinished uploads are kept, for the next one to go on with. Resolves when all have ended, or 2 s after they were aborted.
+   * @param patience_ms time that calls are given to end by themselves, in milliseconds
+   */
+  async close(patience_ms = 0): Promise<void> {
     this.#watches.close();
     this.#uploads.close();
+    await this.#calls.end(patience_ms);
   }
 
   readArchive(path: FilePath, options?: CallOptions): Promise<AsyncIterable<Uint8Array>> {
     return readArchive(this.root, path, options);
   }
 
-  writeArchive(path: FilePath, body: FileBody, options?: WriteArchiveOptions): Promise<Unpacked> {
-    return writeArchive(this.root, this.#locks, path, body, options);
+  writeArchive(path: FilePath, body: FileBody, options: WriteArchiveOptions = {}): Promise<Unpacked> {
+    return this.#calls.run(options, (running) => writeArchive(this.root, this.#locks, path, body, running));
   }
 
   search(path: FilePath, query: SearchQuery, options?: CallOptions): Promise<AsyncIterable<SearchLine[]>> {
@@ -153,26 +165,28 @@ export class LocalFileSystem implements ExecutorFileSystem {
     });
   }
 
-  async remove(path: FilePath, options: RemoveOptions = {}): Promise<Removed> {
-    options.signal?.throwIfAborted();
+  remove(path: FilePath, options: RemoveOptions = {}): Promise<Removed> {
+    return this.#calls.run(options, (running) => this.#remove(path, running));
+  }
+
+  async #remove(path: FilePath, options: RemoveOptions): Promise<Removed> {
     try {
-      return await this.root.at(path, {}, (place) => removeEntry(place, options, this.root));
+      return await this.root.at(path, {}, (place) => removeEntry(place, options, this.root, this.#locks));
     } catch (error) {
       if (options.force && error instanceof GatewayError && error.code === 'path_not_found') return { removed: false };
       throw error;
     }
   }
 
-  async copy(request: CopyRequest, options: CallOptions = {}): Promise<Copied> {
-    return await this.#transfer(request, options, copyEntry);
+  copy(request: CopyRequest, options: CallOptions = {}): Promise<Copied> {
+    return this.#calls.run(options, (running) => this.#transfer(request, running, copyEntry));
   }
 
-  async move(request: MoveRequest, options: CallOptions = {}): Promise<void> {
-    await this.#transfer(request, options, moveEntry);
+  move(request: MoveRequest, options: CallOptions = {}): Promise<void> {
+    return this.#calls.run(options, (running) => this.#transfer(request, running, moveEntry));
   }
 
   async #transfer<T>(request: CopyRequest, { signal }: CallOptions, act: (transfer: Transfer) => Promise<T>): Promise<T> {
-    signal?.throwIfAborted();
     const { source_path, source_path_base64, destination_path, destination_path_base64, recursive = false, overwrite = false } = request;
     const from = { path: source_path, path_base64: source_path_base64 };
     const to = { path: destination_path, path_base64: destination_path_base64 };
@@ -182,7 +196,7 @@ export class LocalFileSystem implements ExecutorFileSystem {
       try {
         return await act({ source, destination, recursive, overwrite, root: this.root, locks: this.#locks, signal });
       } catch (error) {
-        throw fileError(error, `${showPath(pathBytes(from))} to ${showPath(pathBytes(to))}`);
+        throw transferError(error, pathBytes(from), pathBytes(to));
       } finally {
         destination.close();
       }
@@ -190,4 +204,11 @@ export class LocalFileSystem implements ExecutorFileSystem {
       source.close();
     }
   }
+}
+
+/** Tells of the path that is at fault, and of both where the system does not say which. */
+function transferError(error: unknown, from: Buffer, to: Buffer): unknown {
+  const code = fileErrorCode(error);
+  if (code === 'path_not_found') return pathError(error, from);
+  return code === 'path_exists' ? pathError(error, to) : fileError(error, `${showPath(from)} to ${showPath(to)}`);
 }

@@ -2,7 +2,7 @@ import { rename, rmdir, unlink } from 'node:fs/promises';
 import { GatewayError } from '../protocol/index.js';
 import type { Transfer } from './copy-entry.js';
 import { Descent } from './descent.js';
-import { directoryNames, nameBytes } from './directory-names.js';
+import { allNames, nameBytes } from './directory-names.js';
 import { errnoOf } from './file-error.js';
 import { type Held, identityOf } from './held-directory.js';
 import { refuseDirectoryItself } from './remove-entry.js';
@@ -81,7 +81,7 @@ class Merge implements TreeVisitor<true> {
 
   async visit(path: Buffer[]): Promise<string[]> {
     const directories: string[] = [];
-    for (const name of await directoryNames(this.from.here.path)) {
+    for (const name of await allNames(this.from.here.path)) {
       this.signal?.throwIfAborted();
       const bytes = nameBytes(name);
       await naming([...path, bytes], () =>

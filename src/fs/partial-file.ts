@@ -6,7 +6,7 @@ import { nextOrAbort } from './next-or-abort.js';
 import type { TemporaryName } from './temporary-name.js';
 import { BodyFailure } from './write-file.js';
 
-/** A file that is not whole yet. Its size says how much of it is here; it is never as long as it will be, until it takes its place. */
+/** A file that is not whole yet. Its size says how much of it is here; when it could not take its place, the last byte does not count. */
 export class PartialFile {
   private constructor(
     readonly handle: FileHandle,
@@ -27,9 +27,7 @@ export class PartialFile {
     try {
       const stats = await handle.stat();
       if (!stats.isFile() || stats.size > size_bytes) throw systemError('ENOENT');
-      const partial = new PartialFile(handle, Math.min(stats.size, Math.max(0, size_bytes - 1)), stats.mtimeMs);
-      if (partial.offset < stats.size) await partial.cut();
-      return partial;
+      return new PartialFile(handle, Math.min(stats.size, Math.max(0, size_bytes - 1)), stats.mtimeMs);
     } catch (error) {
       await handle.close();
       throw error;
@@ -64,13 +62,8 @@ export class PartialFile {
     }
   }
 
-  /** Goes back to what was here. */
-  cut(): Promise<void> {
-    return this.handle.truncate(this.offset);
-  }
-
   async #tooLong(size_bytes: number): Promise<GatewayError> {
-    await this.cut();
+    await this.handle.truncate(this.offset);
     const detail = `The part goes beyond the ${size_bytes} bytes that the upload was to have: nothing of it is kept.`;
     return new GatewayError('payload_too_large', detail, { limit: size_bytes });
   }

@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { decodeBase64, type FilePath, GatewayError } from '../protocol/index.js';
+import { decodeBase64 } from '../protocol/base64.js';
+import { GatewayError } from '../protocol/error.js';
+import type { FilePath } from '../protocol/file-system.js';
 
 /** Longest path in bytes, without its end mark (PATH_MAX, path_resolution(7)). */
 const MAX_PATH_BYTES = 4095;

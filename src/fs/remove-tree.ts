@@ -1,7 +1,7 @@
 import { chmod, rmdir, unlink } from 'node:fs/promises';
 import { GatewayError } from '../protocol/index.js';
 import { Descent } from './descent.js';
-import { directoryNames, nameBytes } from './directory-names.js';
+import { allNames, nameBytes } from './directory-names.js';
 import { errnoOf } from './file-error.js';
 import type { Held } from './held-directory.js';
 import { inParallel } from './in-parallel.js';
@@ -44,7 +44,7 @@ class Removal implements TreeVisitor<true> {
     if (identity === this.rootIdentity) throw new GatewayError('root_protected', 'The file root is in that tree, and is not removed.');
     if (this.ours) await chmod(here.path, 0o700);
     const directories: string[] = [];
-    await inParallel(await directoryNames(here.path), async (name) => {
+    await inParallel(await allNames(here.path), async (name) => {
       this.signal?.throwIfAborted();
       const bytes = nameBytes(name);
       if (await naming([...path, bytes], () => unlinkUnlessDirectory(here.at(bytes)))) directories.push(name);

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../protocol/error.js';
 import type { SearchEnd, SearchLine } from '../protocol/search.js';
+import { errnoOf } from './file-error.js';
 import type { SearchCounts, SearchMessage, SearchTask } from './search-messages.js';
 
 /** The thread as built, from the sources and from the build alike. */
@@ -11,6 +12,9 @@ const OVERTIME_MS = 1_000;
 
 /** Memory of one search, in MiB: names of the largest directories, and the automaton of its pattern. */
 const MEMORY_MIB = 512;
+
+/** What a thread fails with that cannot be begun, or cannot load what it runs. */
+const NOTHING_LEFT = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ERR_WORKER_INIT_FAILED']);
 
 /** Of a search that has not begun. */
 export const NOTHING_YET: SearchCounts = { matches: 0, files: 0, skipped: { binary: 0, too_large: 0, unreadable: 0 } };
@@ -36,7 +40,7 @@ export class SearchRun implements AsyncIterable<SearchLine[]> {
   private constructor(task: SearchTask, began_at: number) {
     this.#ahead = new Int32Array(task.ahead);
     this.#began_at = began_at;
-    this.#worker = new Worker(THREAD, { workerData: task, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB }, execArgv: [] });
+    this.#worker = thread(task);
     this.#worker.on('message', (message: SearchMessage) => this.#hear(message));
     this.#worker.on('error', (error) => this.#fail(error));
     this.gone = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
@@ -47,7 +51,7 @@ export class SearchRun implements AsyncIterable<SearchLine[]> {
   /**
    * Begins a search.
    * @param began_at when it was asked for, in milliseconds since 1970
-   * @throws {GatewayError} `invalid_pattern`
+   * @throws {GatewayError} `invalid_pattern`, `resource_exhausted`
    */
   static async start(task: SearchTask, began_at: number, signal: AbortSignal | undefined): Promise<SearchRun> {
     signal?.throwIfAborted();
@@ -102,7 +106,7 @@ export class SearchRun implements AsyncIterable<SearchLine[]> {
 
   #fail(error: Error & { code?: string }): void {
     if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') this.#settle('memory');
-    else this.#end(error);
+    else this.#end(threadError(error));
   }
 
   /** Tells the end, unless there was one; before the search was ready it means that the pattern is too much. */
@@ -122,6 +126,20 @@ export class SearchRun implements AsyncIterable<SearchLine[]> {
     if (failure !== null) this.#ready?.reject(failure);
     this.#wake();
   }
+}
+
+function thread(workerData: SearchTask): Worker {
+  try {
+    return new Worker(THREAD, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB }, execArgv: [] });
+  } catch (error) {
+    throw threadError(error);
+  }
+}
+
+function threadError(error: unknown): unknown {
+  if (!NOTHING_LEFT.has(errnoOf(error) ?? '')) return error;
+  const detail = 'The machine has no descriptor, thread or memory left for a search: try again later.';
+  return new GatewayError('resource_exhausted', detail, {}, { cause: error });
 }
 
 /** The last line of a search that began at that time, in milliseconds since 1970. */

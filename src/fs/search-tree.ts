@@ -1,6 +1,7 @@
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import type { FileType } from '../protocol/file.js';
 import { MAX_WALK_DEPTH } from '../protocol/limits.js';
+import { wholeEntries } from './directory-names.js';
 import { HOLDS_DESCRIPTORS, O_PATH } from './held-directory.js';
 import { IgnoreRules } from './search-ignore.js';
 
@@ -89,7 +90,7 @@ export class TreeWalk {
 
 function list(at: Buffer): Dirent<Buffer>[] | null {
   try {
-    return readdirSync(at, { encoding: 'buffer', withFileTypes: true }).sort((a, b) => Buffer.compare(a.name, b.name));
+    return wholeEntries(readdirSync(at, { encoding: 'buffer', withFileTypes: true })).sort((a, b) => Buffer.compare(a.name, b.name));
   } catch {
     return null;
   }

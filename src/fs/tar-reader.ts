@@ -33,11 +33,17 @@ export class TarFault extends Error {
 export class TarReader {
   readonly #bytes: ByteReader;
   readonly #global = new Map<string, Buffer>();
+  #first: TarEntry | null | undefined;
   #left = 0;
   #padding = 0;
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#bytes = new ByteReader(source);
+  }
+
+  /** Reads the first header ahead: what is no tar is known before anything is done. Throws as {@link next} does. */
+  async begin(): Promise<void> {
+    this.#first = await this.next();
   }
 
   /**
@@ -46,6 +52,9 @@ export class TarReader {
    * @throws {TarFault} when there is no entry
    */
   async next(): Promise<TarEntry | null> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
     for await (const _rest of this.content());
     const records = new Map(this.#global);
     for (;;) {

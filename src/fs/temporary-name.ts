@@ -8,6 +8,18 @@ import { renameNew } from './rename-new.js';
 /** End of the name of everything that is not whole yet. Whoever finds one beside no running call may remove it. */
 const TEMPORARY_SUFFIX = '.exec-gateway-tmp';
 
+/** End of the name of a file that arrives in parts. */
+export const UPLOAD_SUFFIX = '.exec-gateway-upload';
+
+/** The names given here, and hardly any other. */
+const TEMPORARY = /^\..+\.(?:[\w-]{12}\.exec-gateway-tmp|[\w-]{22}(?:-\d+)?\.exec-gateway-upload)$/s;
+
+/**
+ * Whether a name stands for what is not whole yet, or never became so: no call tells of it, copies or finds it.
+ * @param name its bytes as the characters U+0000 to U+00FF
+ */
+export const isTemporary = (name: string): boolean => TEMPORARY.test(name);
+
 /** Kept of the target's name, in bytes: enough to know whose it is, and within 143 bytes in all, which the closest file systems allow. */
 const KEPT_NAME_BYTES = 64;
 

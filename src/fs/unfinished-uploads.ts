@@ -1,4 +1,5 @@
 import { GatewayError, MAX_UPLOAD_BYTES, MAX_UPLOADS, type UploadName } from '../protocol/index.js';
+import { pathBytes } from './path-bytes.js';
 
 /** Finished ones that are remembered, so that a caller who missed the last answer learns it. */
 const FINISHED = 1_000;
@@ -14,7 +15,7 @@ interface Entry {
 /** The uploads that this program knows of, unfinished and finished. What an earlier one left is known when it is gone on with. */
 export class UnfinishedUploads {
   readonly #entries = new Map<string, Entry>();
-  readonly #finished = new Map<string, number>();
+  readonly #finished = new Map<string, UploadName>();
   readonly #expiry_ms: number;
   readonly #expired: (upload: UploadName) => void;
   #bytes = 0;
@@ -26,8 +27,7 @@ export class UnfinishedUploads {
     this.#expired = expired;
   }
 
-  /** @throws {GatewayError} `too_many_uploads` */
-  checkRoom(size_bytes: number): void {
+  #checkRoom(size_bytes: number): void {
     const [what, limit] =
       this.#entries.size >= MAX_UPLOADS
         ? [`${MAX_UPLOADS} uploads are unfinished`, MAX_UPLOADS]
@@ -38,7 +38,12 @@ export class UnfinishedUploads {
     });
   }
 
+  /**
+   * Counts an upload, from now on or anew.
+   * @throws {GatewayError} `too_many_uploads` for one that is not counted yet
+   */
   touch(upload: UploadName): void {
+    if (!this.#entries.has(upload.upload_id)) this.#checkRoom(upload.size_bytes);
     this.forget(upload.upload_id);
     this.#entries.set(upload.upload_id, { upload, touched: Date.now() });
     this.#bytes += upload.size_bytes;
@@ -52,15 +57,16 @@ export class UnfinishedUploads {
     this.#bytes -= entry.upload.size_bytes;
   }
 
-  finish({ upload_id, size_bytes }: UploadName): void {
-    this.forget(upload_id);
-    this.#finished.set(upload_id, size_bytes);
+  finish(upload: UploadName): void {
+    this.forget(upload.upload_id);
+    this.#finished.set(upload.upload_id, upload);
     const [oldest] = this.#finished.keys();
     if (this.#finished.size > FINISHED && oldest !== undefined) this.#finished.delete(oldest);
   }
 
-  isFinished({ upload_id, size_bytes }: UploadName): boolean {
-    return this.#finished.get(upload_id) === size_bytes;
+  isFinished(upload: UploadName): boolean {
+    const finished = this.#finished.get(upload.upload_id);
+    return finished?.size_bytes === upload.size_bytes && pathBytes(finished).equals(pathBytes(upload));
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { type FileType, GatewayError, MAX_TREE_DEPTH } from '../protocol/index.js';
+import { directoryEntries } from './directory-names.js';
 import { errnoOf, fileErrorCode } from './file-error.js';
 import { fileType } from './file-metadata.js';
 import { Held, identityOf } from './held-directory.js';
@@ -231,7 +232,7 @@ async function isSame(parent: Held, child: WatchedDirectory): Promise<boolean> {
 }
 
 async function list(held: Held): Promise<Map<string, FileType>> {
-  const entries = await readdir(held.path, { withFileTypes: true, encoding: 'buffer' }).catch((error) => {
+  const entries = await directoryEntries(held.path).catch((error) => {
     if (isGone(error)) return [];
     throw error;
   });

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { FileType } from '../protocol/index.js';
 import type { Held } from './held-directory.js';
+import { isTemporary } from './temporary-name.js';
 
 /** A name that no entry can have: the system tells what becomes of the directory itself under it. */
 const ITSELF = '.';
@@ -79,6 +80,7 @@ export class WatchedDirectory {
   }
 
   #mark(name: string, changed: boolean, hint: (directory: WatchedDirectory) => void): void {
+    if (isTemporary(name)) return;
     this.#dirty.set(name, changed || this.#dirty.get(name) === true);
     hint(this);
   }

@@ -1,6 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { type FileBody, GatewayError, type Stored, type WriteFileOptions } from '../protocol/index.js';
+import { BlockWriter } from './block-writer.js';
 import { errnoOf, systemError } from './file-error.js';
 import { etagOf, fileMetadata } from './file-metadata.js';
 import { type Held, identityOf } from './held-directory.js';
@@ -100,7 +101,11 @@ async function takeAfter(handle: FileHandle, old: BigIntStats | undefined, mode:
 }
 
 async function fill(handle: FileHandle, body: FileBody, signal: AbortSignal | undefined): Promise<void> {
-  if (body instanceof Uint8Array) return await writeAll(handle, body);
+  const writer = new BlockWriter(handle);
+  if (body instanceof Uint8Array) {
+    await writer.write(body);
+    return await writer.flush();
+  }
   const iterator = body[Symbol.asyncIterator]();
   let done = false;
   try {
@@ -109,17 +114,14 @@ async function fill(handle: FileHandle, body: FileBody, signal: AbortSignal | un
         throw new BodyFailure(error);
       });
       if (turn.done) break;
-      await writeAll(handle, turn.value);
+      await writer.write(turn.value);
     }
     done = true;
+    await writer.flush();
   } finally {
     // Not waited for: a body that hangs would hold its failed write.
     if (!done) iterator.return?.().catch(() => undefined);
   }
-}
-
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten;
 }
 
 let lastStamp = 0;

@@ -21,16 +21,19 @@ export function addHostCheck(app: GatewayApp, rule: HostRule): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const host = request.raw.headers.host;
     if (host !== undefined && isOurs(host.toLowerCase()) && headerCount(request.raw.rawHeaders, 'host') === 1) return done();
-    done(refusal(host));
+    done(host !== undefined && isOtherPort(host, rule.host) ? otherPort(host, rule.port()) : refusal(host));
   });
 }
+
+/** A name or an address, and perhaps a port. */
+const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]\s/@]+)(?::(\d{1,5}))?$/i;
 
 /** Answers whether a lower-case Host header is one of ours. */
 function hostMatcher(listen: string, { port, allow_hosts }: Omit<HostRule, 'host'>): (host: string) => boolean {
   const allowed = new Set(allow_hosts.map((entry) => entry.toLowerCase()));
   const loopback = isLoopback(listen);
   return (host) => {
-    const parts = /^(\[[0-9a-f:.]+\]|[^:[\]\s/@]+)(?::(\d{1,5}))?$/.exec(host);
+    const parts = HOST.exec(host);
     if (parts === null) return false;
     const name = parts[1] as string;
     if (allowed.has(name) || allowed.has(host)) return true;
@@ -41,6 +44,16 @@ function hostMatcher(listen: string, { port, allow_hosts }: Omit<HostRule, 'host
 
 function unbracketed(name: string): string {
   return name.startsWith('[') ? name.slice(1, -1) : name;
+}
+
+/** Whether a Host header would be ours at another port, as it comes through a port forward. */
+const isOtherPort = (host: string, listen: string | null): boolean =>
+  listen !== null && isLoopback(listen) && isLoopback(HOST.exec(host)?.[1] ?? '');
+
+function otherPort(host: string, port: number): GatewayError {
+  const detail = `The Host header ${JSON.stringify(host)} has another port than this gateway, which listens on ${port}`;
+  const advice = `forward that port under its own number, or allow the other with --allow-host ${host}`;
+  return new GatewayError('host_not_allowed', `${detail}: ${advice}.`);
 }
 
 function refusal(host: string | undefined): GatewayError {

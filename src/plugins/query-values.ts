@@ -2,6 +2,9 @@ import type { TSchema } from '@sinclair/typebox';
 import { type ErrorCode, GatewayError } from '../protocol/error.js';
 import { expected } from './explain.js';
 
+/** How a number is written. */
+const DIGITS = ', in decimal digits';
+
 type Query = Record<string, string | string[] | undefined>;
 
 /**
@@ -27,7 +30,7 @@ export function queryValues(schema: TSchema, query: Query): Record<string, unkno
 export function cursorValue(field: string, text: string): number {
   const number = digits(text);
   if (number !== null) return number;
-  throw fault('invalid_cursor', field, `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, text);
+  throw fault('invalid_cursor', field, `an integer from 0 to ${Number.MAX_SAFE_INTEGER}${DIGITS}`, text);
 }
 
 function value(name: string, schema: TSchema, text: string | string[]): unknown {
@@ -40,7 +43,7 @@ function value(name: string, schema: TSchema, text: string | string[]): unknown 
   if (schema.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if (schema.type === 'string') return text;
   const number = schema.type === 'integer' ? digits(text) : null;
-  if (number === null) throw fault(code, name, expected(schema, name), text);
+  if (number === null) throw fault(code, name, `${expected(schema, name)}${schema.type === 'integer' ? DIGITS : ''}`, text);
   return number;
 }
 
@@ -51,7 +54,7 @@ function digits(text: string): number | null {
 
 function fault(code: ErrorCode, field: string, wanted: string, text: string): GatewayError {
   const got = text === '' ? 'nothing' : JSON.stringify(text.slice(0, 60));
-  return new GatewayError(code, `${field} must be ${wanted}, in decimal digits where it is a number; got ${got}.`, { field });
+  return new GatewayError(code, `${field} must be ${wanted}; got ${got}.`, { field });
 }
 
 function unknownParameter(name: string, allowed: string[]): GatewayError {

@@ -10,7 +10,7 @@ const LINGER_MS = 5_000;
 export function addUnreadBody(app: GatewayApp): void {
   app.addHook('onResponse', ({ raw }, _reply, done) => {
     if (!raw.complete && !raw.destroyed) {
-      const timer = setTimeout(() => raw.socket.destroy(), LINGER_MS).unref();
+      const timer = setTimeout(() => raw.destroy(), LINGER_MS).unref();
       raw.once('close', () => clearTimeout(timer)).resume();
     }
     done();

@@ -13,6 +13,8 @@ export interface LaunchSpec {
   env: Env;
   pipe_stdin: boolean;
   tty: TtySize | null;
+  /** Most that is read of an output at once, in bytes. Pipes of the portable launcher do not heed it. */
+  read_bytes: number;
 }
 
 /** What a child tells; nothing is told before `launch` has returned. */

@@ -14,6 +14,7 @@ import type { Child, ChildEvents, LaunchSpec } from './child.js';
 import { Chunker } from './chunker.js';
 import { EventLog } from './event-log.js';
 import { FollowCursor } from './follow-cursor.js';
+import { FREE_ITS_ID } from './free-its-id.js';
 import { launch } from './launch.js';
 import { Moments } from './moments.js';
 import { Pacer } from './pacer.js';
@@ -199,15 +200,13 @@ export class HostedProcess {
         : scope === 'group'
           ? this.#group.signal(name)
           : this.#group.signalForeground(name);
-    if (!sent)
-      throw new GatewayError('process_exited', 'The process has ended: there is nothing left to signal.', { process_id: this.process_id });
+    if (!sent) throw this.#hasEnded('there is nothing left to signal');
   }
 
   /** @throws {GatewayError} `not_a_tty`, `process_exited` */
   resize(size: TtySize): void {
     if (this.#tty === null) throw this.#noTty('resize');
-    if (!this.running)
-      throw new GatewayError('process_exited', 'The process has ended: its terminal has no size.', { process_id: this.process_id });
+    if (!this.running) throw this.#hasEnded('its terminal has no size');
     this.#child.resize(size);
     this.#tty = { cols: size.cols, rows: size.rows };
   }
@@ -272,6 +271,10 @@ export class HostedProcess {
     this.#closed_at = new Date();
     this.log.appendClosed();
     this.#hooks.changed('closed', this);
+  }
+
+  #hasEnded(so: string): GatewayError {
+    return new GatewayError('process_exited', `The process has ended: ${so}. ${FREE_ITS_ID}`, { process_id: this.process_id });
   }
 
   #noTty(what: string): GatewayError {

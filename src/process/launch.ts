@@ -16,7 +16,7 @@ async function portableLaunch(): Promise<Launch> {
   };
 }
 
-const native = process.env.EXEC_GATEWAY_LAUNCHER === 'portable' ? null : nativeLaunch();
+const native = process.env.EXEC_GATEWAY_LAUNCHER === 'portable' ? null : nativeLaunch;
 
 /** Launches on a terminal or on pipes, as the spec asks: natively where that works, unless EXEC_GATEWAY_LAUNCHER is `portable`. */
 export const launch: Launch = native ?? (await portableLaunch());

@@ -1,44 +1,21 @@
-import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import type { Stream } from '../protocol/index.js';
 import type { Child, ChildEvents, Launch, LaunchSpec } from './child.js';
 import { launchError } from './launch-error.js';
+import { type Native, native } from './native.js';
 import { pipes } from './pipes.js';
 import { readWith } from './read-buffer.js';
 import { Terminal } from './terminal.js';
-
-/** What native/launch.c offers; see there. */
-interface Native {
-  launch(
-    file: string,
-    argv: readonly string[],
-    env: string[],
-    cwd: string,
-    mode: number,
-    cols: number,
-    rows: number,
-    on_exit: (code: number, signal: number) => void,
-  ): [pid: number, first: number, second: number, third: number];
-  resize(fd: number, cols: number, rows: number): void;
-  supported: boolean;
-}
 
 const STDIN_CLOSED = 0;
 const STDIN_PIPED = 1;
 const TERMINAL = 2;
 
 /**
- * The launcher of native/launch.c, or null where it was not built or the kernel lacks what it needs. It starts programs by vfork, at
- * a cost that does not grow with the gateway's memory, on real pipes, and leaks no descriptor.
+ * The launcher of native/launch.c, or null where it cannot be used. It starts programs by vfork, at a cost that does not grow
+ * with the gateway's memory, on real pipes, and leaks no descriptor.
  */
-export function nativeLaunch(): Launch | null {
-  try {
-    const native = createRequire(import.meta.url)('../../build/Release/launch.node') as Native;
-    return native.supported ? async (spec, events) => launch(native, spec, events) : null;
-  } catch {
-    return null;
-  }
-}
+export const nativeLaunch: Launch | null = native && (async (spec, events) => launch(native as Native, spec, events));
 
 function launch(native: Native, spec: LaunchSpec, events: ChildEvents): Child {
   const { path, argv, cwd, tty, pipe_stdin } = spec;
@@ -56,10 +33,13 @@ function launch(native: Native, spec: LaunchSpec, events: ChildEvents): Child {
   if (!tty) {
     const stdin = first < 0 ? null : new Socket({ fd: first, readable: false, writable: true });
     const output = (fd: number, stream: Stream) =>
-      new Socket({ fd, readable: true, writable: false, ...readWith((bytes) => events.output(stream, bytes)) });
+      new Socket({ fd, readable: true, writable: false, ...readWith(spec.read_bytes, (bytes) => events.output(stream, bytes)) });
     return pipes(pid, { stdin, stdout: output(second, 'stdout'), stderr: output(third, 'stderr') }, events);
   }
-  const terminal = new Terminal({ pid, fd: first, keeper: second, resize: ({ cols, rows }) => native.resize(first, cols, rows) }, events);
+  const terminal = new Terminal(
+    { pid, fd: first, keeper: second, read_bytes: spec.read_bytes, resize: ({ cols, rows }) => native.resize(first, cols, rows) },
+    events,
+  );
   exited = (code, signal) => terminal.exited(code, signal);
   return terminal;
 }

@@ -1,7 +1,7 @@
 import type { EventLog } from './event-log.js';
 
 /** How long one slow follower may hold a program back before it is left behind, in milliseconds. */
-const PATIENCE_MS = 250;
+const PATIENCE_MS = 1_000;
 
 /** How long a program that was just started waits for its first follower, in milliseconds: a slow round trip. */
 const FIRST_PATIENCE_MS = 500;
@@ -23,7 +23,7 @@ interface Source {
 /**
  * Lets live followers keep up. Any program prints faster than a socket carries, so without this every follower of a
  * fast one would meet gaps. While a follower that had caught up is half of the retention behind, output is not read;
- * the program waits at its full pipe. A follower that does not come close again within 250 ms is slow: the program
+ * the program waits at its full pipe. A follower that does not come close again within a second is slow: the program
  * goes on without it, until it has caught up by itself. A program that was just started waits in the same way, at half
  * of its retention and for 500 ms at most, for whoever started it to follow. Otherwise nothing is ever held back.
  */

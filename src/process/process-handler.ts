@@ -7,6 +7,7 @@ import { childEnv } from './child-env.js';
 import { checkDescriptors } from './descriptor-budget.js';
 import { allServed } from './fair-turn.js';
 import { HostedProcess, type ProcessHooks } from './hosted-process.js';
+import { readBytes } from './read-buffer.js';
 import { resolveCommand, resolveCwd } from './resolve-command.js';
 import { Retention, type RetentionLimits } from './retention.js';
 import { checkSize, checkText } from './start-check.js';
@@ -90,7 +91,7 @@ export class ProcessHandler implements ProcessHooks {
     const process_id = request.process_id ?? uuidV7();
     const known = this.#processes.get(process_id) ?? this.#launching.get(process_id);
     if (known) return { created: false, process: this.#again(process_id, request, once, await known) };
-    if (this.#spent.has(process_id)) throw exists(process_id, 'was used before and its record is forgotten');
+    if (this.#spent.has(process_id)) throw exists(process_id, 'was used before and its record is forgotten, so that it stays spent');
     this.#admit();
     checkText(request);
     const launched = this.#launch(process_id, request);
@@ -162,7 +163,8 @@ export class ProcessHandler implements ProcessHooks {
 
   #again(process_id: string, request: StartRequest, once: boolean, process: HostedProcess): HostedProcess {
     if (once && isDeepStrictEqual({ ...request, process_id }, { ...process.request, process_id })) return process;
-    throw exists(process_id, once ? 'was started with another request' : 'is in use');
+    const why = once ? 'was started with another request' : process.running ? 'is in use' : 'is that of a process that has ended';
+    throw exists(process_id, `${why}, until DELETE /processes/{process_id}?purge=true ends and forgets it`);
   }
 
   #admit(): void {
@@ -203,6 +205,7 @@ export class ProcessHandler implements ProcessHooks {
       env,
       pipe_stdin: request.pipe_stdin === true,
       tty: size && { cols: size.cols, rows: size.rows },
+      read_bytes: readBytes(request.retain_bytes ?? this.limits.retain_bytes),
     };
   }
 

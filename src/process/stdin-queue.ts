@@ -1,5 +1,6 @@
 import { type CallOptions, GatewayError, STDIN_QUEUE_BYTES, type WriteOptions } from '../protocol/index.js';
 import type { Child } from './child.js';
+import { FREE_ITS_ID } from './free-its-id.js';
 
 /** Bytes handed to the system at a time, so that room shows as it appears. */
 const PIECE_BYTES = 64 * 1024;
@@ -154,6 +155,6 @@ export class StdinQueue {
 }
 
 const ENDED = {
-  process_exited: 'The process has ended and takes no more input.',
+  process_exited: `The process has ended and takes no more input. ${FREE_ITS_ID}`,
   stdin_closed: 'The process has closed its input.',
 };

@@ -15,6 +15,8 @@ export interface OpenTerminal {
    * would cut short what is still to be read.
    */
   keeper: number;
+  /** Most that is read at once. */
+  read_bytes: number;
   resize(size: TtySize): void;
 }
 
@@ -30,14 +32,14 @@ export class Terminal implements Child {
   #open = true;
   #paused = false;
 
-  constructor({ pid, fd, keeper, resize }: OpenTerminal, events: ChildEvents) {
+  constructor({ pid, fd, keeper, read_bytes, resize }: OpenTerminal, events: ChildEvents) {
     this.pid = pid;
     this.#fd = fd;
     this.#keeper = keeper;
     this.#resize = resize;
     this.#events = events;
     this.#writer = new PtyWriter(fd);
-    this.#reader = new ReadStream(fd, { allowHalfOpen: true, ...readWith((bytes) => events.output('pty', bytes)) });
+    this.#reader = new ReadStream(fd, { allowHalfOpen: true, ...readWith(read_bytes, (bytes) => events.output('pty', bytes)) });
     this.#reader.resume();
     this.#reader.on('error', () => this.destroy()); // EIO: nobody has the terminal open any more
     this.#reader.on('end', () => this.destroy());

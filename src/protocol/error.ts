@@ -66,7 +66,7 @@ export const ERRORS = {
   stdin_backpressure: [429, 'The process does not read its input'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'The gateway failed'],
-  upstream_unreachable: [502, 'The gateway behind this one cannot be reached'],
+  upstream_unreachable: [502, 'The gateway cannot be reached'],
   resource_exhausted: [503, 'The machine has no room for it now'],
   upload_backpressure: [503, 'Too much is being received at once'],
   not_ready: [503, 'The gateway behind this one does not answer'],

@@ -43,10 +43,10 @@ export interface WriteFileOptions extends CallOptions {
   mode?: number | undefined;
   /** Also make the directories above it. Default false. */
   create_parents?: boolean | undefined;
-  /** Replace only a file with one of these etags, or any file (`*`); else `precondition_failed`. */
-  if_match?: string[] | '*' | undefined;
-  /** Replace no file with one of these etags, or make a new file only (`*`); else `precondition_failed`. */
-  if_none_match?: string[] | '*' | undefined;
+  /** Replace only a file with this etag or one of these, or any file (`*`); else `precondition_failed`. */
+  if_match?: string | string[] | undefined;
+  /** Replace no file with this etag or one of these, or make a new file only (`*`); else `precondition_failed`. */
+  if_none_match?: string | string[] | undefined;
 }
 
 export interface AppendUploadOptions extends Omit<WriteFileOptions, 'create_parents'> {}
@@ -76,6 +76,8 @@ export interface RemoveOptions extends CallOptions {
   recursive?: boolean | undefined;
   /** Take it as done when nothing is there. Default false: `path_not_found`. */
   force?: boolean | undefined;
+  /** Remove only a file with this etag or one of these, or whatever is there (`*`); else `precondition_failed`. */
+  if_match?: string | string[] | undefined;
 }
 
 export interface WriteArchiveOptions extends CallOptions {
@@ -107,7 +109,7 @@ export interface WatchFilesOptions extends CallOptions {
 export interface ExecutorFileSystem {
   /** Follows links. Special files are refused with `not_regular_file`, at once. */
   readFile(path: FilePath, options?: ReadFileOptions): Promise<FileContent>;
-  /** Replaces the file whole or not at all; follows a link to its target; keeps the mode. Each block of a body is taken before the next is asked for, so that they may share memory. */
+  /** Replaces the file whole or not at all; follows a link to its target; keeps the mode. */
   writeFile(path: FilePath, body: FileBody, options?: WriteFileOptions): Promise<Stored>;
   createDirectory(path: FilePath, options?: CreateDirectoryOptions): Promise<Stored>;
   getMetadata(path: FilePath, options?: MetadataOptions): Promise<FileMetadata>;
@@ -126,7 +128,8 @@ export interface ExecutorFileSystem {
   watch(path: FilePath, options?: WatchFilesOptions): Promise<AsyncIterable<FileChange[]>>;
   /**
    * Begins an upload in parts: what arrives is kept beside the target, and takes its place when it is whole. It outlives
-   * connections and the gateway; without a byte for 24 h it is given up. Rejects with `too_many_uploads` beyond the limits.
+   * connections and the gateway; without a byte for 24 h it is given up. The conditions are checked and not kept: they are to be
+   * given with each part too. Rejects with `too_many_uploads` beyond the limits.
    */
   createUpload(path: FilePath, size_bytes: number, options?: WriteFileOptions): Promise<Upload>;
   /** How far an upload is. It ends an append that is under way: its caller may be gone. Rejects with `upload_not_found`. */

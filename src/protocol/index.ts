@@ -15,3 +15,4 @@ export * from './search.js';
 export * from './sse.js';
 export * from './start.js';
 export * from './upload.js';
+export * from './upload-type.js';

@@ -16,6 +16,3 @@ export const Upload = Strict(
   { description: 'An upload in parts.' },
 );
 export type Upload = Static<typeof Upload>;
-
-/** The media type of a part (tus 1.0). */
-export const UPLOAD_TYPE = 'application/offset+octet-stream';

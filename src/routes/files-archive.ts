@@ -5,6 +5,7 @@ import { GatewayError } from '../protocol/error.js';
 import { pathFields } from '../protocol/file.js';
 import type { ExecutorFileSystem } from '../protocol/file-system.js';
 import { Strict } from '../protocol/schema.js';
+import { begun } from './begun.js';
 import { whileCallerStays } from './caller-gone.js';
 import { attachment, lastName } from './file-headers.js';
 import { sendContent } from './file-reply.js';
@@ -47,20 +48,6 @@ export function fileArchiveRoutes(parent: GatewayApp, files: ExecutorFileSystem,
     });
     done();
   });
-}
-
-/** A body whose first part is there: what fails before it is told as an error, and not by a transfer that breaks off. */
-async function begun(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const iterator = body[Symbol.asyncIterator]();
-  let first: Promise<IteratorResult<Uint8Array>> | null = iterator.next();
-  await first;
-  const next = () => {
-    const turn = first ?? iterator.next();
-    first = null;
-    return turn;
-  };
-  const leave = async () => (await iterator.return?.()) ?? { done: true as const, value: undefined };
-  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }
 
 function bodyEncoding({ headers }: FastifyRequest): ArchiveEncoding | undefined {

@@ -5,6 +5,7 @@ import { GatewayError } from '../protocol/error.js';
 import { type FileMetadata, pathFields } from '../protocol/file.js';
 import type { ExecutorFileSystem, FileContent, FilePath } from '../protocol/file-system.js';
 import { Strict } from '../protocol/schema.js';
+import { begun } from './begun.js';
 import { type ByteRange, byteRanges } from './byte-ranges.js';
 import { whileCallerStays } from './caller-gone.js';
 import { fileHeaders } from './file-headers.js';
@@ -82,7 +83,7 @@ async function sendWhole(reply: FastifyReply, { path, download, signal }: Wanted
   const { length, metadata, body } = content;
   const headers = { ...fileHeaders(path, metadata, download), ...(length === null ? {} : { 'content-length': String(length) }) };
   try {
-    return await sendContent(reply, { status: 200, headers, body }, signal);
+    return await sendContent(reply, { status: 200, headers, body: await begun(body) }, signal);
   } finally {
     await content.close();
   }
@@ -94,18 +95,19 @@ async function sendParts(reply: FastifyReply, files: ExecutorFileSystem, wanted:
   const read = ({ first, last }: ByteRange, if_match?: string) =>
     files.readFile(path, { offset: first, length: last - first + 1, if_match, reuse: true, signal });
   const [one] = parts as [ByteRange];
-  const begun = await read(one, if_match);
-  if (begun.length === null) {
+  const content = await read(one, if_match);
+  if (content.length === null) {
     // A file of /sys says a size, and holds another number of bytes: it has no parts.
-    await begun.close();
+    await content.close();
     return sendWhole(reply, wanted, await files.readFile(path, { reuse: true, signal }));
   }
-  const { metadata, body } = begun;
+  const { metadata } = content;
   const size = metadata.size_bytes;
   const headers = fileHeaders(path, metadata, download);
   try {
+    const body = await begun(content.body);
     if (parts.length === 1)
-      return await sendContent(reply, { status: 206, headers: { ...headers, ...rangeHeaders(one, begun) }, body }, signal);
+      return await sendContent(reply, { status: 206, headers: { ...headers, ...rangeHeaders(one, content) }, body }, signal);
     const rest = async (part: ByteRange) => (await read(part, metadata.etag ?? undefined)).body;
     const whole = multipart(parts, headers['content-type'] as string, size, async function* (part) {
       yield* part === one ? body : await rest(part);
@@ -113,7 +115,7 @@ async function sendParts(reply: FastifyReply, files: ExecutorFileSystem, wanted:
     const own = { 'content-type': whole.content_type, 'content-length': String(whole.length) };
     return await sendContent(reply, { status: 206, headers: { ...headers, ...own }, body: whole.body }, signal);
   } finally {
-    await begun.close();
+    await content.close();
   }
 }
 

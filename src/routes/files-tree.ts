@@ -6,6 +6,7 @@ import { Strict } from '../protocol/schema.js';
 import { whileCallerStays } from './caller-gone.js';
 import { ModeText, modeBits } from './file-parameters.js';
 import { NoQuery } from './parameters.js';
+import { entityTags } from './preconditions.js';
 
 const MetadataParameters = Strict({
   ...pathFields,
@@ -40,9 +41,11 @@ export function fileTreeRoutes(app: GatewayApp, files: ExecutorFileSystem): void
     return reply.code(stored.created ? 201 : 200).send(stored);
   });
 
-  app.delete('/fs/entry', { schema: { querystring: RemoveParameters } }, ({ query: { recursive, force, ...path } }, reply) =>
-    whileCallerStays(reply, ({ signal }) => files.remove(path, { recursive, force, signal })),
-  );
+  const removal = { schema: { querystring: RemoveParameters }, config: { conditions: ['If-Match' as const] } };
+  app.delete('/fs/entry', removal, ({ query: { recursive, force, ...path }, headers }, reply) => {
+    const if_match = entityTags('If-Match', headers['if-match']);
+    return whileCallerStays(reply, ({ signal }) => files.remove(path, { recursive, force, if_match, signal }));
+  });
 
   app.post('/fs/copy', { schema: { body: CopyRequest, querystring: NoQuery } }, ({ body }, reply) =>
     whileCallerStays(reply, ({ signal }) => files.copy(body, { signal })),

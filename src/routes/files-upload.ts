@@ -1,12 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { unsupported } from '../plugins/body-parsers.js';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import { GatewayError } from '../protocol/error.js';
 import { pathFields } from '../protocol/file.js';
 import type { ExecutorFileSystem, UploadName } from '../protocol/file-system.js';
 import { Count, Strict } from '../protocol/schema.js';
-import { UPLOAD_TYPE, type Upload } from '../protocol/upload.js';
+import type { Upload } from '../protocol/upload.js';
+import { UPLOAD_TYPE } from '../protocol/upload-type.js';
 import { whileCallerStays } from './caller-gone.js';
 import { ModeText, modeBits } from './file-parameters.js';
 import { entityTags } from './preconditions.js';
@@ -18,7 +19,13 @@ const CreateParameters = Strict({
   mode,
   create_parents: Type.Optional(Type.Boolean({ description: 'Also make the directories above it.', default: false })),
 });
-const UploadParameters = Strict({ ...pathFields, size_bytes: Count('Bytes the file will have, as announced.'), mode });
+const UploadParameters = Strict({
+  ...pathFields,
+  size_bytes: Count('Bytes the file will have, as announced.'),
+  mode,
+  if_match: Type.Optional(Type.String({ description: 'The If-Match that the upload began with.' })),
+  if_none_match: Type.Optional(Type.String({ description: 'The If-None-Match that the upload began with.' })),
+});
 type UploadParameters = Static<typeof UploadParameters>;
 const UploadPath = Type.Object({ upload_id: Type.String({ description: 'The key of the upload.' }) });
 
@@ -33,18 +40,21 @@ export function fileUploadRoutes(parent: GatewayApp, files: ExecutorFileSystem, 
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
 
-    app.post('/fs/uploads', { schema: { querystring: CreateParameters } }, async (request, reply) => {
+    const config: FastifyContextConfig = { conditions: ['If-Match', 'If-None-Match'] };
+    app.post('/fs/uploads', { schema: { querystring: CreateParameters }, config }, async (request, reply) => {
       const { mode, create_parents, ...path } = request.query;
       const size_bytes = length(request);
       checkSize(size_bytes, max_file_bytes);
-      const options = { mode: modeBits(mode), create_parents, ...conditions(request) };
+      const asked = askedConditions(request);
+      const options = { mode: modeBits(mode), create_parents, ...conditions(asked) };
       const upload = await whileCallerStays(reply, ({ signal }) => files.createUpload(path, size_bytes, { ...options, signal }));
+      const kept = Object.entries({ ...path, size_bytes: String(size_bytes), mode, ...asked });
+      const query = new URLSearchParams(kept.filter((field): field is [string, string] => field[1] !== undefined));
       // Relative, so that it holds behind a proxy that puts the gateway below a path.
-      const query = new URLSearchParams({ ...path, size_bytes: String(size_bytes), ...(mode === undefined ? {} : { mode }) });
       return describe(reply, upload).code(201).header('location', `uploads/${upload.upload_id}?${query}`).send(upload);
     });
 
-    const one = { schema: { params: UploadPath, querystring: UploadParameters } };
+    const one = { schema: { params: UploadPath, querystring: UploadParameters }, preValidation: refusePart };
     const look = async (name: UploadName, reply: FastifyReply) => {
       const upload = await whileCallerStays(reply, ({ signal }) => files.getUpload(name, { signal }));
       return describe(reply, upload).send(upload);
@@ -52,15 +62,16 @@ export function fileUploadRoutes(parent: GatewayApp, files: ExecutorFileSystem, 
     app.get('/fs/uploads/:upload_id', one, ({ params, query }, reply) => look(nameOf(params, query), reply));
     app.head('/fs/uploads/:upload_id', one, ({ params, query }, reply) => look(nameOf(params, query), reply));
 
-    const streamed = { ...one, config: { streams: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
+    const streamed = { ...one, config: { ...config, streams: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
     app.patch('/fs/uploads/:upload_id', streamed, async (request, reply) => {
       const name = nameOf(request.params, request.query);
       checkSize(name.size_bytes, max_file_bytes);
       const type = request.headers['content-type'];
       if (type?.toLowerCase() !== UPLOAD_TYPE) throw unsupported(type, [UPLOAD_TYPE]);
       const offset = header(request, 'Upload-Offset');
+      const options = { mode: modeBits(request.query.mode), ...conditions(askedConditions(request) ?? request.query) };
       const body = uploadBody(request.raw, reply.raw, null);
-      const upload = await files.appendUpload(name, offset, body, { mode: modeBits(request.query.mode), ...conditions(request) });
+      const upload = await files.appendUpload(name, offset, body, options);
       return describe(reply, upload).code(204).send();
     });
 
@@ -70,6 +81,13 @@ export function fileUploadRoutes(parent: GatewayApp, files: ExecutorFileSystem, 
     });
     done();
   });
+}
+
+/** The rest of an upload's address is its query. */
+function refusePart({ query }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  const detail = 'size_bytes is missing: use the whole address that Location gave, with its query.';
+  const isWhole = (query as Partial<UploadParameters>).size_bytes !== undefined;
+  done(isWhole ? undefined : new GatewayError('invalid_request', detail, { field: 'size_bytes' }));
 }
 
 function nameOf({ upload_id }: { upload_id: string }, { path, path_base64, size_bytes }: UploadParameters): UploadName {
@@ -110,8 +128,17 @@ function header({ headers }: FastifyRequest, field: string): number {
   throw new GatewayError('invalid_request', `${field} must be a number of bytes in decimal digits; got ${got}.`, { field });
 }
 
-function conditions({ headers }: FastifyRequest) {
-  return { if_match: entityTags('If-Match', headers['if-match']), if_none_match: entityTags('If-None-Match', headers['if-none-match']) };
+/** Conditions as they were written. */
+type AskedConditions = { if_match?: string | undefined; if_none_match?: string | undefined };
+
+/** The conditions that a request brings, which stand for all of those that the upload began with; undefined when it brings none. */
+function askedConditions({ headers }: FastifyRequest): AskedConditions | undefined {
+  const { 'if-match': if_match, 'if-none-match': if_none_match } = headers;
+  return if_match === undefined && if_none_match === undefined ? undefined : { if_match, if_none_match };
+}
+
+function conditions({ if_match, if_none_match }: AskedConditions = {}) {
+  return { if_match: entityTags('If-Match', if_match), if_none_match: entityTags('If-None-Match', if_none_match) };
 }
 
 function checkSize(size_bytes: number, max_file_bytes: number | null): void {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import { GatewayError } from '../protocol/error.js';
 import { pathFields } from '../protocol/file.js';
@@ -7,7 +7,7 @@ import type { ExecutorFileSystem, FilePath } from '../protocol/file-system.js';
 import { Strict } from '../protocol/schema.js';
 import { ModeText, modeBits } from './file-parameters.js';
 import { type EntityTags, entityTags, httpDate } from './preconditions.js';
-import { inBlocks, uploadBody } from './upload-body.js';
+import { uploadBody } from './upload-body.js';
 
 const WriteFileParameters = Strict({
   ...pathFields,
@@ -25,12 +25,13 @@ export function fileWriteRoute(parent: GatewayApp, files: ExecutorFileSystem, ma
     });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
-    const options = { schema: { querystring: WriteFileParameters }, config: { streams: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
+    const config: FastifyContextConfig = { streams: true, conditions: ['If-Match', 'If-None-Match', 'If-Unmodified-Since'] };
+    const options = { schema: { querystring: WriteFileParameters }, config, bodyLimit: Number.MAX_SAFE_INTEGER };
     app.put('/fs/file', options, async (request, reply) => {
       const { mode, create_parents, ...path } = request.query;
       refuseForm(request);
       const conditions = await writeConditions(request, files, path);
-      const body = inBlocks(uploadBody(request.raw, reply.raw, max_file_bytes));
+      const body = uploadBody(request.raw, reply.raw, max_file_bytes);
       const { created, metadata } = await files.writeFile(path, body, { mode: modeBits(mode), create_parents, ...conditions });
       if (metadata.etag !== null) reply.header('etag', metadata.etag);
       return reply.code(created ? 201 : 200).send({ created, metadata });

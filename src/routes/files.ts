@@ -1,6 +1,7 @@
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import type { ExecutorFileSystem } from '../protocol/file-system.js';
+import { addConditionCheck } from './condition-check.js';
 import { addQueryCheck } from './file-parameters.js';
 import { fileArchiveRoutes } from './files-archive.js';
 import { fileReadRoutes } from './files-read.js';
@@ -22,6 +23,7 @@ export interface FileSettings {
 export function fileRoutes(parent: GatewayApp, files: ExecutorFileSystem, probes: Probes, settings: FileSettings): void {
   parent.register((app: GatewayApp, _options, done) => {
     addQueryCheck(app);
+    addConditionCheck(app);
     fileReadRoutes(app, files);
     fileWriteRoute(app, files, settings.max_file_bytes);
     fileUploadRoutes(app, files, settings.max_file_bytes);

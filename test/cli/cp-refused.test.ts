@@ -60,7 +60,7 @@ describe('what cannot be done is told in a line, with its path, its code, and wh
     [['--to-token-file', 'x', ':f', ':g'], /--to-url/],
     [['--url', 'ftp://x', ':f', 'g'], /http:\/\/HOST:PORT/],
     [['--url', 'http://user:pass@x', ':f', 'g'], /url is not an address/],
-    [['--token-file', '/no/such', ':f', 'g'], /--token-file: ENOENT/],
+    [['--token-file', '/no/such', ':f', 'g'], /--token-file: \/no\/such does not exist/],
     [[':f', 'g'], /no header can carry/, { EXEC_GATEWAY_TOKEN: 'ein-schlüssel' }],
     [['--recursve', ':f', 'g'], /unknown option/],
   ])('the command line %j is refused with exit code 2', async (args, says, env = {}) => {

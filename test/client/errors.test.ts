@@ -63,6 +63,18 @@ describe('errors', () => {
     expect(String((error as Error).message)).not.toContain('very-secret');
   });
 
+  test('one that was never reached is told of after 5 s, by a read of a file as by a start; one that was, later', async () => {
+    await using stub = await StubGateway.open(({ response }) => response.destroy());
+    const gateway = new Gateway({ url: stub.url, retry: { max_delay_ms: 50 } });
+    const began = performance.now();
+    const calls = [gateway.start(['true']), gateway.files.write('f', 'text'), gateway.files.readText('f'), gateway.files.readBytes('f')];
+    for (const { reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
+      expect(reason).toMatchObject({ ...unreachable, message: expect.stringContaining(`The gateway at ${stub.url} cannot be reached`) });
+    }
+    expect(performance.now() - began).toBeGreaterThan(4_900);
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+
   test.each(['', 'nonsense', 'ftp://host', '/path', 'http://user:word@host', 'localhost:8787'])('the address %j is refused', (url) => {
     expect(() => new Gateway({ url })).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
   });

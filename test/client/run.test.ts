@@ -100,7 +100,7 @@ test('a call that is never answered is made again', async () => {
   });
   const gateway = new Gateway({ url: stub.url, retry: { ...RETRY, silence_ms: 100 } });
   await expect(gateway.start(['x'])).rejects.toMatchObject({ code: 'command_not_found' });
-  expect(stub.queries).toHaveLength(2);
+  expect(stub.queries.length).toBeGreaterThan(1); // more where the second answer took 100 ms too
 });
 
 test('a run longer than one answer may take: nothing is lost where one answer ends and the next begins', async () => {

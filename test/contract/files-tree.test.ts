@@ -137,6 +137,41 @@ describe.each(BACKENDS)('%s', (name) => {
     expect([names(), existsSync('/etc/passwd')]).toEqual([['f'], true]);
   });
 
+  it('only the file that is meant is removed; of all who change it under one etag, one gets through', async () => {
+    for (let round = 0; round < 5; round++) {
+      write('f', 'one');
+      const if_match = (await metadata('f')).etag as string;
+      const changes = Array.from({ length: 8 }, (_, i) =>
+        i % 2 ? remove('f', { if_match }) : backend.files.writeFile({ path: 'f' }, Buffer.from('two'), { if_match }),
+      );
+      const outcomes = await Promise.allSettled(changes);
+      const [won, ...more] = outcomes.filter((outcome) => outcome.status === 'fulfilled');
+      expect([won, more]).toEqual([expect.anything(), []]);
+      expect(names().includes('f')).toBe(!('removed' in (won?.value ?? {})));
+      // Whoever comes after a removal finds nothing.
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(['precondition_failed', 'path_not_found']).toContain(outcome.reason.code);
+      }
+    }
+    write('f', 'three');
+    const { etag } = await metadata('f');
+    const other = { if_match: ['"1"', '"2"'] };
+    expect(await errorOf(remove('f', { ...other, recursive: true, force: true }))).toMatchObject({
+      code: 'precondition_failed',
+      status: 412,
+      fields: { etag },
+    });
+    expect(text('f')).toBe('three');
+    expect(await remove('f', { if_match: ['"1"', etag as string] })).toEqual({ removed: true });
+    expect(await codeOf(remove('f', { if_match: '*' }))).toBe('path_not_found');
+    expect(await remove('f', { ...other, force: true })).toEqual({ removed: false });
+    symlinkSync('d', path('link'));
+    for (const entry of ['link', 'd']) {
+      expect(await codeOf(remove(entry, { ...other, recursive: true }))).toBe('precondition_failed');
+      expect(await remove(entry, { if_match: '*', recursive: true })).toEqual({ removed: true });
+    }
+  });
+
   it('B41 nothing is copied into itself, and what is there stays unless it may be replaced', async () => {
     write('d/f');
     write('f');

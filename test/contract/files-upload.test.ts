@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, sy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { UploadName } from '../../src/protocol/index.js';
+import { MAX_UPLOAD_BYTES, type UploadName } from '../../src/protocol/index.js';
 import { BACKENDS, useBackend } from '../support/backends.js';
 import { until } from '../support/proc.js';
 import { codeOf, errorOf } from '../support/told.js';
@@ -24,10 +24,11 @@ describe.each(BACKENDS)('%s', (name) => {
     return { path: at, upload_id, size_bytes };
   };
   const names = () => readdirSync(dir).sort();
-  /** A body that fails after its parts, or hangs until it is let go of. */
-  async function* body(parts: Uint8Array[], end: 'fails' | Promise<unknown>) {
+  /** Resolves when so many bytes are in the file beside the target. */
+  const arrived = (bytes: number) => until('the part is here', () => names().some((name) => statSync(join(dir, name)).size === bytes));
+  /** A body that ends as `end` does. */
+  async function* body(parts: Uint8Array[], end: Promise<unknown>) {
     yield* parts;
-    if (end === 'fails') throw new Error('The line broke.');
     await end;
   }
 
@@ -48,15 +49,37 @@ describe.each(BACKENDS)('%s', (name) => {
     // The last answer may have been lost.
     expect(await backend.files.getUpload(upload)).toMatchObject({ offset_bytes: 300_000, complete: true, expires_at: null });
     expect(await backend.files.appendUpload(upload, 300_000, Buffer.alloc(0))).toMatchObject({ complete: true });
+    // Of this file alone.
+    for (const wrong of [{ path: join(dir, 'other') }, { size_bytes: 1 }]) {
+      expect(await codeOf(backend.files.getUpload({ ...upload, ...wrong }))).toBe('upload_not_found');
+    }
   });
+
+  it.each([1, 5, 9, MAX_UPLOAD_BYTES, Number.MAX_SAFE_INTEGER])(
+    'an address that says another size (%i) names nothing',
+    async (size_bytes) => {
+      const upload = await begin(10);
+      await backend.files.appendUpload(upload, 0, Buffer.from('abcdef'));
+      const wrong = { ...upload, size_bytes };
+      expect(await codeOf(backend.files.getUpload(wrong))).toBe('upload_not_found');
+      expect(await codeOf(backend.files.appendUpload(wrong, 6, Buffer.from('g')))).toBe('upload_not_found');
+      expect(await codeOf(backend.files.cancelUpload(wrong))).toBe('upload_not_found');
+      expect(await backend.files.createUpload({ path: join(dir, 'other') }, 1)).toMatchObject({ complete: false });
+      expect(await backend.files.appendUpload(upload, 6, Buffer.from('ghij'))).toMatchObject({ complete: true });
+      expect(readFileSync(path, 'utf8')).toBe('abcdefghij');
+    },
+  );
 
   it('a part that breaks off is kept as far as it came, and another one has to begin there', async () => {
     const upload = await begin(10);
-    await expect(backend.files.appendUpload(upload, 0, body([Buffer.from('abcd')], 'fails'))).rejects.toThrow('The line broke.');
-    let told = await backend.files.getUpload(upload);
-    // Far away it is known when the connection breaks.
-    while (told.offset_bytes < 4) told = await backend.files.getUpload(upload);
-    expect(told).toMatchObject({ offset_bytes: 4, complete: false });
+    const breaks = body(
+      [Buffer.from('abcd')],
+      arrived(4).then(() => {
+        throw new Error('The line broke.');
+      }),
+    );
+    await expect(backend.files.appendUpload(upload, 0, breaks)).rejects.toThrow('The line broke.');
+    expect(await backend.files.getUpload(upload)).toMatchObject({ offset_bytes: 4, complete: false });
     expect(await errorOf(backend.files.appendUpload(upload, 0, Buffer.from('abcdefghij')))).toMatchObject({
       code: 'upload_offset_mismatch',
       fields: { accepted_bytes: 4 },
@@ -75,7 +98,7 @@ describe.each(BACKENDS)('%s', (name) => {
       }),
     );
     const first = codeOf(backend.files.appendUpload(upload, 0, hangs));
-    await until('the part is here', () => names().some((name) => statSync(join(dir, name)).size === 4));
+    await arrived(4);
     const second = await backend.files.appendUpload(upload, 4, Buffer.from('efgh'));
     expect(second).toMatchObject({ complete: true });
     release();
@@ -106,8 +129,10 @@ describe.each(BACKENDS)('%s', (name) => {
     writeFileSync(path, 'changed');
     expect(await codeOf(backend.files.appendUpload(upload, 0, Buffer.from('new'), { if_match: [etag!] }))).toBe('precondition_failed');
     expect(readFileSync(path, 'utf8')).toBe('changed');
-    // The last byte is to be sent again: an upload that looks whole is one.
+    // The last byte is to be sent again: an upload that looks whole is one. To ask changes nothing.
+    const [kept] = names().filter((name) => name !== 'file') as [string];
     expect(await backend.files.getUpload(upload)).toMatchObject({ offset_bytes: 2, complete: false });
+    expect(statSync(join(dir, kept)).size).toBe(3);
     await backend.files.appendUpload(upload, 2, Buffer.from('w'));
     expect(readFileSync(path, 'utf8')).toBe('new');
     expect(statSync(path).mode & 0o777).toBe(0o640);

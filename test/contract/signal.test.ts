@@ -75,7 +75,11 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
         2_000,
       );
       for (const scope of ['leader', 'group', undefined] as const) {
-        expect(await errorOf(send(process_id, 'USR2', scope))).toMatchObject({ code: 'process_exited', status: 409 });
+        expect(await errorOf(send(process_id, 'USR2', scope))).toMatchObject({
+          code: 'process_exited',
+          status: 409,
+          message: expect.stringContaining('purge=true frees its id'),
+        });
       }
     });
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_WAIT_MS, type StartRequest } from '../../src/protocol/index.js';
 import { BACKENDS, useBackend } from '../support/backends.js';
-import { codeOf, readAll } from '../support/told.js';
+import { codeOf, errorOf, readAll } from '../support/told.js';
 
 describe.each(BACKENDS)('%s', (name) => {
   const backend = useBackend(name, { limits: { max_closed: 5 } });
@@ -63,6 +63,8 @@ describe.each(BACKENDS)('%s', (name) => {
     const request = { process_id: 'ended', argv: ['sh', '-c', 'exit 4'] };
     await once(request);
     await readAll(backend.process, 'ended');
+    const message = expect.stringMatching(/has ended, until DELETE .*purge=true/);
+    expect(await errorOf(backend.process.start(request))).toMatchObject({ code: 'process_exists', message });
     expect(await once(request)).toMatchObject({ created: false, process: { state: 'closed', exit_code: 4 } });
   });
 
@@ -73,7 +75,10 @@ describe.each(BACKENDS)('%s', (name) => {
     for (let i = 0; i < 5; i++) await readAll(backend.process, (await backend.start(['true'])).process_id);
     expect(await codeOf(backend.process.get('late'))).toBe('process_not_found');
     expect(await codeOf(once(request))).toBe('process_exists');
-    expect(await codeOf(backend.process.start(request))).toBe('process_exists');
+    expect(await errorOf(backend.process.start(request))).toMatchObject({
+      code: 'process_exists',
+      message: expect.stringContaining('stays spent'),
+    });
 
     const purged = { process_id: 'purged', argv: ['true'] };
     await once(purged);

@@ -87,13 +87,12 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
     const { process_id } = await backend.sh(`echo ready; while :; do mkdir '${flicker}'; rmdir '${flicker}'; done`);
     await readUntil(backend.process, process_id, 'ready');
     const outcomes = new Set<string>();
-    for (let i = 0; i < 300; i++) {
+    for (let i = 0; i < 300 || outcomes.size < 2; i++) {
       const started = await backend.process.start({ argv: ['/bin/pwd'], cwd: flicker }).catch((error) => error.code as string);
       outcomes.add(typeof started === 'string' ? started : await pwd(started.process.process_id));
     }
     const allowed = ['cwd_not_found', flicker, 'none'];
     expect([...outcomes].filter((outcome) => !allowed.includes(outcome))).toEqual([]);
-    expect(outcomes.size).toBeGreaterThan(1);
   });
 
   /** Where a process ran; `none` when the directory was gone by the time it asked. */

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { MAIN } from '../cli/spawn-cli.js';
 import { useGateway } from '../wire/use-gateway.js';
 
@@ -37,16 +37,17 @@ function pattern(output: string): RegExp {
 
 const gateway = useGateway();
 
+/** Stands for `/tmp`, where a reader's own files may lie. */
+const dir = mkdtempSync(join(tmpdir(), 'readme-'));
 /** Where `exec-gateway` is found, as where it is installed. */
-let bin = '';
-beforeAll(() => {
-  bin = mkdtempSync(join(tmpdir(), 'readme-'));
-  writeFileSync(join(bin, 'exec-gateway'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+const bin = mkdtempSync(join(tmpdir(), 'bin-'));
+writeFileSync(join(bin, 'exec-gateway'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+afterAll(() => {
+  for (const made of [dir, bin]) rmSync(made, { recursive: true });
 });
-afterAll(() => rmSync(bin, { recursive: true }));
 
 test('the lines of the README do what it shows, one after another', async () => {
-  const shown = commands(README);
+  const shown = commands(README.replaceAll('/tmp/', `${dir}/`));
   expect(shown.length).toBeGreaterThan(10);
   const { url, token } = gateway.server;
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string };

@@ -1,7 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { SearchEnd, SearchLine } from '../../src/protocol/index.js';
 import { Scratch } from './scratch.js';
+
+const SHORT = fileURLToPath(new URL('../fixtures/short-of-descriptors.mjs', import.meta.url));
 
 /** Threads of this program. */
 const threads = () => readdirSync('/proc/self/task').length;
@@ -60,6 +64,14 @@ describe('a search', () => {
     symlinkSync(scratch.outside('secret'), scratch.path('d/.gitignore'));
     const lines = await all(scratch.files.search({ path: '.' }, { text: 'secret', gitignore: true }));
     expect(lines.map((line) => ('done' in line ? 'done' : line.path))).toEqual(['d/own', 'done']);
+  });
+
+  it('that finds no descriptor left says so, wherever it is then, and the next one finds all', () => {
+    writeFileSync(scratch.path('file'), 'x');
+    const told = execFileSync('prlimit', ['--nofile=200', process.execPath, SHORT, scratch.path('')], { encoding: 'utf8' });
+    const [first, ...short] = JSON.parse(told) as string[];
+    expect([first, short.pop()]).toEqual(['1 found', '1 found']);
+    expect(new Set([...short, '1 found'])).toEqual(new Set(['resource_exhausted', '1 found']));
   });
 
   it('does not hold up the program', async () => {

@@ -84,15 +84,37 @@ describe('limits', () => {
 
   it('so many, and so many bytes', () => {
     const known = new UnfinishedUploads(1e6, () => {});
-    for (let i = 0; i < MAX_UPLOADS; i++) {
-      known.checkRoom(1);
-      known.touch(upload(i));
-    }
-    expect(() => known.checkRoom(1)).toThrow(expect.objectContaining({ code: 'too_many_uploads', fields: { limit: MAX_UPLOADS } }));
+    for (let i = 0; i < MAX_UPLOADS; i++) known.touch(upload(i));
+    expect(() => known.touch(upload(-1))).toThrow(expect.objectContaining({ code: 'too_many_uploads', fields: { limit: MAX_UPLOADS } }));
+    known.touch(upload(1));
     known.forget('0');
-    known.checkRoom(MAX_UPLOAD_BYTES - MAX_UPLOADS + 1);
-    expect(() => known.checkRoom(MAX_UPLOAD_BYTES)).toThrow(expect.objectContaining({ fields: { limit: MAX_UPLOAD_BYTES } }));
+    expect(() => known.touch(upload(-1, MAX_UPLOAD_BYTES))).toThrow(expect.objectContaining({ fields: { limit: MAX_UPLOAD_BYTES } }));
+    known.touch(upload(-1, MAX_UPLOAD_BYTES - MAX_UPLOADS + 1));
     known.close();
+  });
+
+  it('hold for many that are begun at once, and for what an earlier gateway left', async () => {
+    const before = uploads();
+    const path = join(dir, 'left');
+    const size_bytes = MAX_UPLOAD_BYTES;
+    const { upload_id } = await before.create({ path }, size_bytes);
+    const now = uploads();
+    const begun = await Promise.allSettled(
+      Array.from({ length: 3 }, (_, i) => now.create({ path: join(dir, `${i}`) }, MAX_UPLOAD_BYTES / 2)),
+    );
+    expect(begun.map((one) => (one.status === 'fulfilled' ? 'begun' : one.reason.code)).sort()).toEqual([
+      'begun',
+      'begun',
+      'too_many_uploads',
+    ]);
+    expect(await codeOf(now.append({ path, upload_id, size_bytes }, 0, Buffer.from('x')))).toBe('too_many_uploads');
+  });
+
+  it('one that does not begin is not counted', async () => {
+    const all = uploads();
+    const begin = (below: string) => all.create({ path: join(dir, below) }, MAX_UPLOAD_BYTES);
+    expect(await codeOf(begin('none/x'))).toBe('path_not_found');
+    expect(await begin('file')).toMatchObject({ complete: false });
   });
 
   it('the last thousand finished ones are remembered', () => {

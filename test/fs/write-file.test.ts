@@ -142,6 +142,8 @@ describe.each(ROOTS)('%s', (kind) => {
     expect(await write({ if_none_match: '*' })).toBe('precondition_failed');
     expect(await write({ if_none_match: [etag] })).toBe('precondition_failed');
     expect(await write({ if_match: ['"a"'] })).toBe('precondition_failed');
+    expect(await write({ if_match: `a${etag}` })).toBe('precondition_failed');
+    expect(await write({ if_none_match: etag })).toBe('precondition_failed');
     expect(await write({ if_match: ['"a"', etag] })).toBe(false);
     expect(await write({ if_match: [etag] })).toBe('precondition_failed');
     expect(await write({ if_match: '*' })).toBe(false);

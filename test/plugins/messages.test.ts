@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import fc from 'fast-check';
 import { fastify } from 'fastify';
@@ -8,7 +9,10 @@ import { cursorValue, queryValues } from '../../src/plugins/query-values.js';
 import { addValidation } from '../../src/plugins/validation.js';
 import type { GatewayError } from '../../src/protocol/error.js';
 import { RunRequest } from '../../src/protocol/run.js';
+import { Count, Strict } from '../../src/protocol/schema.js';
 import { ListParameters } from '../../src/routes/processes.js';
+
+const FLAGS = Strict({ follow: Type.Boolean(), wait_ms: Count('Time.', { maximum: 9 }) });
 
 // Teaches TypeBox the words of a fixed set.
 addValidation(fastify() as unknown as GatewayApp);
@@ -67,6 +71,12 @@ describe('query parameters', () => {
     [{ constructor: 'x' }, '"constructor" is not known here'],
   ])('%j is refused', (query, detail) => {
     expect(() => queryValues(ListParameters, query as Record<string, string>)).toThrow(detail);
+  });
+
+  test('only a number is asked for in digits', () => {
+    const of = (query: Record<string, string>) => () => queryValues(FLAGS, query);
+    expect(of({ follow: '1' })).toThrow('follow must be true or false; got "1".');
+    expect(of({ wait_ms: 'x' })).toThrow('wait_ms must be an integer from 0 to 9 (milliseconds), in decimal digits; got "x".');
   });
 
   test('B64 a cursor is plain decimal digits that a number holds exactly', () => {

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { FILE_CALLS, FILE_HEADERS } from './fuzz-files.js';
+import { badCount, type Call, flag, json, odd, oneOf, rarely, seq, sparse, wait, word } from './fuzz-values.js';
 
 /** One request to send. */
 export interface FuzzRequest {
@@ -20,24 +22,12 @@ const IDS = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom<string>(...POOL) },
   { weight: 2, arbitrary: fc.stringMatching(/^[A-Za-z0-9._:-]{1,12}$/) },
 );
-const odd = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }),
-  fc.constantFrom('', '.', '..', '\u0000', 'a\nb', '\ud800', 'é💥', 'x'.repeat(600)),
-);
-const json = fc.jsonValue({ maxDepth: 2 });
-
-/** Mostly the usual, now and then the rare. */
-const rarely = <T, U>(usual: fc.Arbitrary<T>, rare: fc.Arbitrary<U>, weight = 20) =>
-  fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: rare });
-
 /** Programs that harm nothing, and names of none. */
 const program = rarely(
   fc.constantFrom('/bin/true', '/bin/echo', 'true', 'echo'),
   fc.constantFrom('no-such-program', './no-such', '/etc/hosts', '/', '', 'a\u0000b', '/etc/hosts/x'),
   5,
 );
-const badCount = fc.constantFrom(-1, 1.5, 2 ** 53, 1e300, 0);
-const word = fc.string({ maxLength: 8 });
 const record = fc.dictionary(rarely(fc.stringMatching(/^[A-Z_]{1,8}$/), odd), rarely(rarely(word, odd), json), { maxKeys: 3 });
 const cells = rarely(fc.integer({ min: 1, max: 65_535 }), badCount);
 const size = fc.record({ cols: cells, rows: cells });
@@ -63,14 +53,6 @@ const startFields = {
 };
 const argv = fc.tuple(program, fc.array(rarely(word, odd), { maxLength: 3 })).map(([name, rest]) => [name, ...rest]);
 
-/** An object with its required fields and, of the others, few. */
-function sparse(required: Record<string, fc.Arbitrary<unknown>>, others: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> {
-  return fc.subarray(Object.keys(others), { maxLength: Math.min(4, Object.keys(others).length) }).chain((names) => {
-    const chosen = names.map((name) => [name, others[name]!] as const);
-    return fc.record({ ...required, ...Object.fromEntries(chosen) });
-  });
-}
-
 const start = sparse({ argv }, startFields);
 const run = sparse(
   { argv, wait_ms: fc.nat(50) },
@@ -92,20 +74,8 @@ const signal = sparse(
   { scope: rarely(fc.constantFrom('group', 'leader', 'foreground'), odd) },
 );
 
-const badSeq = fc.constantFrom('-1', '1.5', '1e3', '', '9007199254740993', '9007199254740991', '٣');
-const seq = rarely(fc.nat(3).map(String), badSeq, 8);
-const wait = rarely(fc.nat(5).map(String), fc.constantFrom('-1', 'soon', ''), 8);
-const flag = rarely(fc.constantFrom('true', 'false'), fc.constantFrom('TRUE', '1', ''), 8);
-const oneOf = (...words: string[]) => rarely(fc.constantFrom(...words), word, 8);
 const label = oneOf('k=v');
 const stream = oneOf('stdout', 'stderr', 'pty');
-
-interface Call {
-  method: string;
-  path: string;
-  body?: fc.Arbitrary<unknown>;
-  query: Record<string, fc.Arbitrary<string>>;
-}
 
 const ONE = '/processes/{id}';
 const CALLS: Call[] = [
@@ -125,6 +95,7 @@ const CALLS: Call[] = [
   { method: 'POST', path: `${ONE}/signal`, body: signal, query: {} },
   { method: 'POST', path: `${ONE}/resize`, body: size, query: {} },
   { method: 'DELETE', path: ONE, query: { grace_ms: seq, wait_ms: wait, purge: flag } },
+  ...FILE_CALLS,
   { method: 'GET', path: '/healthz', query: {} },
   { method: 'GET', path: '/readyz', query: {} },
   { method: 'GET', path: '/metrics', query: {} },
@@ -154,6 +125,7 @@ const headers = fc.record(
     'access-control-request-method': fc.constantFrom('POST', 'PATCH'),
     expect: fc.constant('a miracle'),
     'accept-version': fc.constant('2'),
+    ...FILE_HEADERS,
   },
   { requiredKeys: ['authorization', 'host'] },
 );
@@ -183,6 +155,7 @@ const rawBody = fc.oneof(
 );
 
 function bodyOf(call: Call): fc.Arbitrary<string | null> {
+  if (call.raw) return rawBody;
   if (call.body === undefined) return rarely(fc.constant(null), rawBody);
   const changed = fc
     .tuple(call.body, fc.constantFrom('argv', 'tty', 'env', 'cols', 'signal', 'chunk', 'eof', 'unknown'), json)
@@ -192,9 +165,9 @@ function bodyOf(call: Call): fc.Arbitrary<string | null> {
 }
 
 function queryOf(call: Call): fc.Arbitrary<string> {
-  const known = Object.entries(call.query).map(([name, values]) =>
-    values.map((value) => `${name}=${encodeURIComponent(value.toWellFormed())}`),
-  );
+  const given = (parameters: Record<string, fc.Arbitrary<string>>) =>
+    Object.entries(parameters).map(([name, values]) => values.map((value) => `${name}=${encodeURIComponent(value.toWellFormed())}`));
+  const known = given(call.query);
   const wild = fc.constantFrom(
     'token=x',
     'a',
@@ -211,6 +184,7 @@ function queryOf(call: Call): fc.Arbitrary<string> {
   return fc
     .tuple(
       parts,
+      fc.tuple(...given(call.required ?? {})),
       rarely(
         fc.constant<string[]>([]),
         wild.map((part) => [part]),

@@ -1,6 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.js';
@@ -11,7 +15,8 @@ import type { StartRequest } from '../../src/protocol/start.js';
 import { ALLOWED_ORIGIN, brokenRequest, type FuzzRequest, fuzzRequest, POOL, TOKEN } from './fuzz-requests.js';
 import { faults, type Reply, schemaFaults, specPath } from './spec-check.js';
 
-const environment = Environment.create({ limits: { max_processes: 200, max_closed: 200 } });
+const root = mkdtempSync(join(tmpdir(), 'fuzz-'));
+const environment = Environment.create({ limits: { max_processes: 200, max_closed: 200 }, fs_root: root });
 const processes = environment.process;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const ends = new AbortController();
@@ -44,6 +49,7 @@ afterAll(async () => {
   agent.destroy();
   await environment.close(0);
   await app.close();
+  rmSync(root, { recursive: true });
 });
 
 const STARTS: Record<(typeof POOL)[number], StartRequest> = {
@@ -66,6 +72,34 @@ async function keepPool(): Promise<void> {
   }
 }
 
+/** The same with files: a few of each kind. */
+function keepFiles(): void {
+  const is = (name: string, type: 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO') =>
+    lstatSync(join(root, name), { throwIfNoEntry: false })?.[type]() ?? false;
+  const anew = (name: string) => rmSync(join(root, name), { recursive: true, force: true });
+  for (const name of ['dir', 'new']) {
+    if (!is(name, 'isDirectory')) anew(name);
+    mkdirSync(join(root, name), { recursive: true });
+  }
+  for (const name of ['a', 'dir/a']) {
+    if (is(name, 'isFile')) continue;
+    anew(name);
+    writeFileSync(join(root, name), 'some text\n');
+  }
+  for (const [name, target] of [
+    ['link', 'a'],
+    ['out', '/etc/passwd'],
+    ['dangling', 'nowhere'],
+  ] as const) {
+    if (is(name, 'isSymbolicLink')) continue;
+    anew(name);
+    symlinkSync(target, join(root, name));
+  }
+  if (is('fifo', 'isFIFO')) return;
+  anew('fifo');
+  execFileSync('mkfifo', [join(root, 'fifo')]);
+}
+
 /** What went wrong once: a name with a line break passed by the pattern of names, and so its value was not looked at. */
 const ONCE_WRONG: [FuzzRequest][] = ['{"argv":["true"],"env":{"a\\nb":5}}', '{"argv":["true"],"env_policy":{"set":{"a\\nb":5}}}'].map(
   (body) => [
@@ -78,11 +112,28 @@ const ONCE_WRONG: [FuzzRequest][] = ['{"argv":["true"],"env":{"a\\nb":5}}', '{"a
   ],
 );
 
+const ADDRESSES = [
+  '/processes',
+  '/processes/{process_id}',
+  '/run',
+  '/processes/{process_id}/output',
+  '/processes/{process_id}/stdin',
+  '/fs/file',
+  '/fs/metadata',
+  '/fs/directory',
+  '/fs/entry',
+  '/fs/copy',
+  '/fs/move',
+  '/fs/archive',
+  '/fs/search',
+];
+
 test('B35 B64 10,000 generated requests: no 5xx, no reply outside openapi.yaml', async () => {
   const seen = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(fuzzRequest, async (request) => {
       await keepPool();
+      keepFiles();
       const reply = await send(request);
       const path = specPath(request.path) ?? 'elsewhere';
       const key = `${path} ${Math.floor(reply.status / 100)}xx`;
@@ -95,7 +146,7 @@ test('B35 B64 10,000 generated requests: no 5xx, no reply outside openapi.yaml',
     { numRuns: 10_000, examples: ONCE_WRONG },
   );
   // The generator meets every address with requests that are right and with such that are not.
-  for (const path of ['/processes', '/processes/{process_id}', '/run', '/processes/{process_id}/output', '/processes/{process_id}/stdin']) {
+  for (const path of ADDRESSES) {
     expect(seen.get(`${path} 2xx`), path).toBeGreaterThan(20);
     expect(seen.get(`${path} 4xx`), path).toBeGreaterThan(20);
   }

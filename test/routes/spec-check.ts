@@ -49,16 +49,16 @@ export function faults(method: string, address: string, reply: Reply): string[] 
   if (described === undefined) return [`status ${reply.status} is not described`];
   const found =
     described.$ref === undefined ? { response: described, pointer: at } : { response: follow(described.$ref), pointer: described.$ref };
-  return [...responseFaults(found.response, found.pointer, reply), ...(reply.status >= 400 ? problemFaults(method, reply) : [])];
+  return [...responseFaults(found.response, found.pointer, reply, method), ...(reply.status >= 400 ? problemFaults(method, reply) : [])];
 }
 
-function responseFaults(response: SpecResponse, pointer: string, reply: Reply): string[] {
+function responseFaults(response: SpecResponse, pointer: string, reply: Reply, method: string): string[] {
   const missing = Object.keys(response.headers ?? {}).flatMap((name) => headerFaults(name, reply));
   if (response.content === undefined) return reply.body?.length ? [...missing, 'a body where none is described'] : missing;
   const type = String(reply.headers['content-type']).split(';', 1)[0] as string;
   if ('*/*' in response.content) return missing; // a file is what it is
   if (response.content[type] === undefined) return [...missing, `content type ${type} is not described`];
-  if (!type.endsWith('json')) return missing;
+  if (!/[/+]json$/.test(type) || method === 'HEAD') return missing;
   const value: unknown = JSON.parse(String(reply.body));
   return [...missing, ...schemaFaults(`${pointer}/content/${type.replaceAll('/', '~1')}/schema`, value)];
 }

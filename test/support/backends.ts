@@ -125,19 +125,19 @@ export class Backend {
     const mark = `TMPDIR=${this.dir}`;
     const found = () => new Set([...markedProcesses(mark), ...[...sessions].flatMap(sessionMembers)]);
     const left = () => [...found()].filter((pid) => !this.pids.includes(pid) && pid !== process.pid);
-    await until('no process is left', () => left().length === 0, 5_000).catch((cause) => {
+    await until('no process is left', () => left().length === 0, 20_000).catch((cause) => {
       const lines = left().map(commandLine);
       for (const pid of left()) process.kill(pid, 'SIGKILL');
       throw new Error(`Processes were left:\n${lines.join('\n')}`, { cause });
     });
     for (const [pid, before] of this.#baseline) {
       const now = () => descriptors(pid);
-      await until(`${pid} has ${before} descriptors again`, () => now().length <= before, 5_000).catch((cause) => {
+      await until(`${pid} has ${before} descriptors again`, () => now().length <= before, 20_000).catch((cause) => {
         throw new Error(`Descriptors were left: ${before} before, now\n${now().join('\n')}`, { cause });
       });
     }
     for (const server of this.servers) {
-      await until('only the question for the metric is under way', async () => (await server.metric(IN_FLIGHT)) === 1, 5_000);
+      await until('only the question for the metric is under way', async () => (await server.metric(IN_FLIGHT)) === 1, 20_000);
     }
   }
 

@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -158,6 +168,19 @@ describe('ranges', () => {
   });
 });
 
+describe('a file that cannot be read from its first byte on', () => {
+  const files = ['/proc/self/mem', '/sys/class/net/lo/speed'];
+
+  test.each(files)('%s is told as an error, and not by an empty transfer', async (path) => {
+    for (const headers of [{}, { range: 'bytes=0-9' }, { 'if-none-match': '"other"' }]) {
+      const reply = await gateway.fetch(`/fs/file?path=${path}`, { headers });
+      const { code, detail } = await problem(reply);
+      expect([reply.status, code, detail]).toEqual([422, 'file_error', expect.stringMatching(/\(E[A-Z]+\)/)]);
+      expect(reply.headers.get('etag')).toBeNull();
+    }
+  });
+});
+
 describe('conditions', () => {
   test('who has the content gets 304; who wants another gets 412', async () => {
     const etag = await etagOf('whole.bin');
@@ -239,7 +262,8 @@ describe('what a path in a query is', () => {
 describe('a caller who leaves', () => {
   test('in the middle of a large file: it is closed at once', async () => {
     const large = join(dir, 'large.bin');
-    execFileSync('truncate', ['-s', '1G', large]);
+    writeFileSync(large, '');
+    truncateSync(large, 2 ** 30);
     const open = () =>
       readdirSync(`/proc/${gateway.server.pid}/fd`).filter((fd) => link(`/proc/${gateway.server.pid}/fd/${fd}`) === large).length;
     const callers = await Promise.all(

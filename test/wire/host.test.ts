@@ -92,6 +92,23 @@ describe('B15 a gateway on loopback', () => {
   });
 });
 
+describe('a port forward', () => {
+  const gateway = useGateway();
+  const told = async (host: string) => {
+    const reply = await exchange(gateway.port, requestText('GET /healthz HTTP/1.1', [`Host: ${host}`]));
+    return [reply?.status, JSON.parse(reply?.body ?? '').detail];
+  };
+
+  test.each(['127.0.0.1:9', 'LOCALHOST:9', '[::1]:9', 'localhost'])('to another port is told of as such: %s', async (host) => {
+    const says = new RegExp(`another port .* ${gateway.port}: .*--allow-host ${host.replace(/[[\]]/g, '.')}\\.$`);
+    expect(await told(host)).toEqual([421, expect.stringMatching(says)]);
+  });
+
+  test('is not blamed for a name', async () => {
+    expect(await told('evil.example:9')).toEqual([421, expect.not.stringContaining('another port')]);
+  });
+});
+
 describe('B15 a gateway behind a proxy', () => {
   const gateway = useGateway({ flags: ['--allow-host', 'gate.example,other.example:8443'] });
 

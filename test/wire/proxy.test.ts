@@ -1,3 +1,6 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findNginx, Nginx } from '../support/nginx.js';
 import { EventReader } from './event-reader.js';
@@ -98,5 +101,25 @@ describe('B49 a silent stream', () => {
     const { process_id } = await gateway.start(['sleep', '60']);
     const reply = await fetch(`${nginx.url}/processes/${process_id}/output?follow=true`, { headers: bearer() });
     await expect(reply.text()).rejects.toThrow();
+  });
+});
+
+describe('the nginx of the operations guide', () => {
+  const behind = useGateway({ flags: ['--allow-host', '127.0.0.1'] });
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const directives = /```nginx\nlocation \/ \{\n\s+proxy_pass [^\n]+\n([^`]+)\}\n```/.exec(guide)?.[1]?.split('\n') ?? [];
+
+  test.skipIf(NGINX === null)('lets a large file through, both ways', async () => {
+    await using nginx = await Nginx.start(behind.server.url, directives);
+    const headers = { authorization: `Bearer ${behind.server.token}` };
+    const path = join(tmpdir(), `through-nginx-${process.pid}`);
+    const body = new Uint8Array(5 * 1024 * 1024).fill(7);
+    try {
+      const address = `${nginx.url}/fs/file?${new URLSearchParams({ path })}`;
+      expect((await fetch(address, { method: 'PUT', headers, body })).status).toBe(201);
+      expect((await (await fetch(address, { headers })).arrayBuffer()).byteLength).toBe(body.length);
+    } finally {
+      rmSync(path, { force: true });
+    }
   });
 });

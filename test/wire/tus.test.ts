@@ -98,7 +98,8 @@ describe.each(['a gateway', 'a gateway in front of a gateway'])('%s', (which) =>
     }
     const { pathname, search } = new URL(upload.url as string);
     const told = (await (await server.fetch(pathname + search)).json()) as { offset_bytes: number };
-    expect(told.offset_bytes).toBeGreaterThan(0);
+    // What a gateway in between has on its way is lost when the line before it breaks.
+    expect(told.offset_bytes).toBeGreaterThanOrEqual(which === 'a gateway' ? 1 : 0);
     await send(bytes, server.url, { uploadUrl: server.url + pathname + search });
     expect(readFileSync(path).equals(bytes)).toBe(true);
     expect(readdirSync(dir)).toEqual(['big file.bin']);
@@ -150,6 +151,18 @@ describe.each(['a gateway', 'a gateway in front of a gateway'])('%s', (which) =>
     const reply = await server.fetch(`/fs/uploads/AAAAAAAAAAAAAAAAAAAAAA?${query}`, { method: 'PATCH', headers, body: 'abc' });
     expect(reply.status).toBe(415);
   });
+});
+
+it('a part of the address of an upload is told to be one', async () => {
+  const server = await GatewayServer.start({ flags: ['--log-level', 'warn'] });
+  try {
+    for (const method of ['GET', 'DELETE']) {
+      const reply = await server.fetch('/fs/uploads/AAAAAAAAAAAAAAAAAAAAAA', { method });
+      expect([reply.status, await reply.json()]).toEqual([400, expect.objectContaining({ detail: expect.stringContaining('Location') })]);
+    }
+  } finally {
+    await server.stop();
+  }
 });
 
 it('a page of an allowed origin may send in parts', async () => {

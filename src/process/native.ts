@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module';
+
+/** What native/launch.c offers; see there. */
+export interface Native {
+  launch(
+    file: string,
+    argv: readonly string[],
+    env: string[],
+    cwd: string,
+    mode: number,
+    cols: number,
+    rows: number,
+    on_exit: (code: number, signal: number) => void,
+  ): [pid: number, first: number, second: number, third: number];
+  resize(fd: number, cols: number, rows: number): void;
+  limitUnsent(fd: number, bytes: number): void;
+  supported: boolean;
+}
+
+function load(): Native | null {
+  try {
+    const native = createRequire(import.meta.url)('../../build/Release/launch.node') as Native;
+    return native.supported ? native : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The native part, or null where it was not built or the kernel lacks what it needs. */
+export const native = load();
