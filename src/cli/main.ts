@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { serve } from './serve.js';
+import { type CpOptions, cpCommand } from './cp-options.js';
 import { type ServeOptions, serveCommand } from './serve-options.js';
 import { SettingError } from './token.js';
 import { VERSION } from './version.js';
@@ -9,15 +9,21 @@ import { VERSION } from './version.js';
 const USAGE_ERROR = 2;
 
 const program = new Command('exec-gateway')
-  .description('An HTTP gateway that starts, watches, feeds and ends processes.')
+  .description('An HTTP gateway that starts, watches, feeds and ends processes, and moves files.')
   .version(VERSION)
   .exitOverride()
-  .showHelpAfterError('(try: exec-gateway serve --help)');
+  .showHelpAfterError('(try: exec-gateway --help)');
 
 program.addCommand(
   serveCommand()
     .copyInheritedSettings(program)
-    .action((options: ServeOptions) => serve(options)),
+    // Each takes its time to load, and needs nothing of the other.
+    .action(async (options: ServeOptions) => (await import('./serve.js')).serve(options)),
+);
+program.addCommand(
+  cpCommand()
+    .copyInheritedSettings(program)
+    .action(async (paths: string[], options: CpOptions) => (await import('./cp.js')).cp(paths, options)),
 );
 
 try {

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type AppConfig, DEFAULT_CONFIG, type Listen } from '../config.js';
 import { DEFAULT_LIMITS } from '../environment.js';
 import { MAX_RETAIN_BYTES, MAX_TIMEOUT_MS } from '../protocol/index.js';
+import { setting } from './setting.js';
 
 const MIB = 1024 * 1024;
 
@@ -115,11 +116,6 @@ function addLimits(command: Command): Command {
         .choices(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
         .default(DEFAULT_CONFIG.log_level),
     );
-}
-
-function setting(flags: string, description: string): Option {
-  const name = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
-  return new Option(flags, description).env(`EXEC_GATEWAY_${name.toUpperCase().replaceAll('-', '_')}`);
 }
 
 function count(flags: string, description: string, standard: number | undefined, min: number, max: number): Option {

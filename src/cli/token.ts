@@ -60,6 +60,15 @@ export function readUpstreamToken({ upstream, upstreamTokenFile }: ServeOptions)
   throw new SettingError('--upstream-token-file is for --upstream: give its URL, or leave the file out.');
 }
 
+/**
+ * The token for calls of a gateway; undefined when there is none: it may ask for none.
+ * @param otherwise the token without a file
+ * @throws {SettingError} for a file that cannot be read
+ */
+export function readCallToken(path: string | undefined, flag: string, otherwise: string | undefined): string | undefined {
+  return (path === undefined ? otherwise : readSecret(path, flag)) || undefined;
+}
+
 /** Text as one word of a POSIX shell. */
 export function shellWord(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,8 +1,9 @@
+import { cpCommand } from './cp-options.js';
 import { serveCommand } from './serve-options.js';
 import { SettingError } from './token.js';
 
-/** Variables that belong to no flag: the token, what the examples of the client read, and the choice of a launcher. */
-const OTHERS = ['EXEC_GATEWAY_TOKEN', 'EXEC_GATEWAY_URL', 'EXEC_GATEWAY_LAUNCHER'];
+/** Variables that belong to no flag: the token, and the choice of a launcher. */
+const OTHERS = ['EXEC_GATEWAY_TOKEN', 'EXEC_GATEWAY_LAUNCHER'];
 
 /** What Kubernetes and Docker add by themselves for a service of this name, or of one that begins with it. */
 const OF_SERVICES = /^EXEC_GATEWAY_(\w+_)?(SERVICE_(HOST|PORT)(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
@@ -12,7 +13,7 @@ const OF_SERVICES = /^EXEC_GATEWAY_(\w+_)?(SERVICE_(HOST|PORT)(_\w+)?|PORT(_\d+_
  * @throws {SettingError} with the nearest names
  */
 export function refuseUnknownVariables(env: NodeJS.ProcessEnv): void {
-  const known = [...OTHERS, ...serveCommand().options.flatMap(({ envVar }) => envVar ?? [])];
+  const known = [...OTHERS, ...[serveCommand(), cpCommand()].flatMap(({ options }) => options.flatMap(({ envVar }) => envVar ?? []))];
   const unknown = Object.keys(env).find((name) => name.startsWith('EXEC_GATEWAY_') && !known.includes(name) && !OF_SERVICES.test(name));
   if (unknown === undefined) return;
   const distances = known.map((name) => distance(name, unknown));

@@ -124,9 +124,9 @@ export class RemoteFileSystem implements ExecutorFileSystem {
   }
 
   async writeArchive(path: FilePath, body: FileBody | Blob, options: WriteArchiveOptions = {}): Promise<Unpacked> {
-    const { create_parents, encoding, signal } = options;
+    const { create_parents, any_links, encoding, signal } = options;
     const headers: Record<string, string> = encoding === undefined ? {} : { 'content-encoding': encoding };
-    return await this.#upload({ path: '/fs/archive', query: { ...path, create_parents }, headers, signal }, body);
+    return await this.#upload({ path: '/fs/archive', query: { ...path, create_parents, any_links }, headers, signal }, body);
   }
 
   async search(path: FilePath, query: SearchQuery, { signal }: CallOptions = {}): Promise<AsyncIterable<SearchLine[]>> {

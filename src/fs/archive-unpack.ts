@@ -18,7 +18,7 @@ export async function writeArchive(
   locks: NameLock,
   path: FilePath,
   body: FileBody,
-  { create_parents, encoding, signal }: WriteArchiveOptions = {},
+  { create_parents, any_links = false, encoding, signal }: WriteArchiveOptions = {},
 ): Promise<Unpacked> {
   signal?.throwIfAborted();
   const at = pathBytes(path);
@@ -30,7 +30,7 @@ export async function writeArchive(
     });
     const directory = await directoryAt(root, path, create_parents);
     try {
-      return await unpackInto(directory, locks, tar);
+      return await unpackInto(directory, locks, tar, any_links);
     } finally {
       directory.close();
     }
@@ -42,10 +42,10 @@ export async function writeArchive(
   }
 }
 
-async function unpackInto(directory: Held, locks: NameLock, tar: TarReader): Promise<Unpacked> {
+async function unpackInto(directory: Held, locks: NameLock, tar: TarReader, any_links: boolean): Promise<Unpacked> {
   const target = await ArchiveTarget.in(directory, locks);
   try {
-    return await new ArchiveWriter(target, tar).run();
+    return await new ArchiveWriter(target, tar, any_links).run();
   } finally {
     target.close();
   }

@@ -20,14 +20,17 @@ const AT_ONCE = 16;
 export class ArchiveWriter {
   readonly #target: ArchiveTarget;
   readonly #tar: TarReader;
+  readonly #any_links: boolean;
   /** Small files that are being written, by their name in the directory that the target is in. */
   readonly #under_way = new Map<string, Promise<void>>();
   #entries = 0;
   /** The entry that is being unpacked, for messages. */
   #name: Buffer | null = null;
 
-  constructor(target: ArchiveTarget, tar: TarReader) {
+  /** @param any_links whether links may lead out of the directory */
+  constructor(target: ArchiveTarget, tar: TarReader, any_links: boolean) {
     this.#target = target;
+    this.#any_links = any_links;
     this.#tar = tar;
   }
 
@@ -65,7 +68,7 @@ export class ArchiveWriter {
         return await this.#file(name, entry);
       case 'symlink':
         if (name === undefined) throw unsafe(`${showPath(entry.name)} names the directory itself, and is a link`);
-        checkLinkText(entry.name, entry.target, names.length - 1);
+        checkLinkText(entry.name, entry.target, this.#any_links ? null : names.length - 1);
         await this.#goTo(names.slice(0, -1));
         await this.#settle();
         return await this.#target.symlink(name, entry);

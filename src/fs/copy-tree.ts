@@ -81,10 +81,12 @@ export class TreeCopy implements TreeVisitor<MadeDirectory> {
     const { here, identity } = this.to;
     const temporary = new TemporaryName(here, name);
     try {
-      if (stats.isFile()) this.copied.bytes += await copyFileTo(temporary, held, stats, this.signal);
+      let bytes = 0;
+      if (stats.isFile()) bytes = await copyFileTo(temporary, held, stats, this.signal);
       else await copyLinkTo(temporary, this.from.here.at(name));
       await this.locks.hold(identity, name, () => temporary.replace());
       this.copied.files++;
+      this.copied.bytes += bytes;
     } finally {
       await temporary.dispose();
     }

@@ -19,4 +19,11 @@ export type ArchiveEncoding = 'gzip' | 'zstd';
 /** Query of `PUT /fs/archive`, beside the path. */
 export const archiveFields = {
   create_parents: Type.Optional(Type.Boolean({ description: 'Also make the directories above the one that is written.', default: false })),
+  any_links: Type.Optional(
+    Type.Boolean({
+      description:
+        'Also make symbolic links that lead out of the directory, or may. Nothing is written through a link. Default: they are refused.',
+      default: false,
+    }),
+  ),
 };

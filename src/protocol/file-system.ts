@@ -83,6 +83,8 @@ export interface RemoveOptions extends CallOptions {
 export interface WriteArchiveOptions extends CallOptions {
   /** Also make the directories above it. Default false. */
   create_parents?: boolean | undefined;
+  /** Also make links that lead out of the directory, or may. Nothing is ever written through a link. Default false: `unsafe_archive_entry`. */
+  any_links?: boolean | undefined;
   /** How the tar is packed. Default: what its first bytes say. */
   encoding?: ArchiveEncoding | undefined;
 }

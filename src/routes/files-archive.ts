@@ -41,10 +41,10 @@ export function fileArchiveRoutes(parent: GatewayApp, files: ExecutorFileSystem,
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     const options = { schema: { querystring: WriteParameters }, config: { streams: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
     app.put('/fs/archive', options, async (request, reply) => {
-      const { create_parents, ...path } = request.query;
+      const { create_parents, any_links, ...path } = request.query;
       const encoding = bodyEncoding(request);
       const body = uploadBody(request.raw, reply.raw, max_file_bytes);
-      return await files.writeArchive(path, body, { create_parents, encoding });
+      return await files.writeArchive(path, body, { create_parents, any_links, encoding });
     });
     done();
   });

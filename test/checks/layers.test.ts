@@ -56,6 +56,8 @@ const CASES: [file: string, line: string, rules: string[]][] = [
   ['src/other.ts', "import './cli/a.js';", [IMPORTS]],
   ['src/cli/a.ts', "import '../app.js';", []],
   ['src/cli/b.ts', "import '../protocol/a.js';", []],
+  ['src/cli/e.ts', "import '../client/a.js';", []],
+  ['src/cli/f.ts', "import '../fs/a.js';", [IMPORTS]],
   ['src/cli/c.ts', "import '../process/a.js';", [IMPORTS]],
   ['src/cli/d.ts', "import '../routes/a.js';", [IMPORTS]],
   ['examples/a.ts', "import 'exec-gateway/client';", []],

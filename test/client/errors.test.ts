@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { Gateway, GatewayError, RemoteExecProcess } from '../../src/client/index.js';
+import { Gateway, GatewayError, RemoteExecProcess, RemoteFileSystem } from '../../src/client/index.js';
 import { ERRORS, type ErrorCode } from '../../src/protocol/error.js';
 import { StubGateway, sendProblem, startEvents } from '../support/stub-gateway.js';
 
@@ -106,6 +106,21 @@ describe('errors', () => {
 });
 
 describe('requests', () => {
+  test('that stream follow no redirect either, and say so', async () => {
+    await using stub = await StubGateway.open(({ request, response }) => {
+      request.resume();
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    const files = new RemoteFileSystem({ url: stub.url });
+    const body = (async function* () {
+      yield Buffer.from('streamed');
+    })();
+    const told = { code: 'upstream_unreachable', message: expect.stringContaining('redirect') };
+    await expect(files.writeFile({ path: 'f' }, body)).rejects.toMatchObject(told);
+    await expect(files.getMetadata({ path: 'f' })).rejects.toMatchObject(told);
+    expect(stub.queries).toHaveLength(2);
+  });
+
   test('carry the headers that were given, and go through the fetch that was given', async () => {
     const seen: unknown[] = [];
     await using stub = await StubGateway.open((call) => {

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -137,6 +138,19 @@ describe.each(BACKENDS)('%s', (name) => {
     expect(readdirSync(dir).sort()).toEqual(['from', 'outside', 'to']);
     expect(readdirSync(join(dir, 'to/d'))).toEqual([]);
     expect(readFileSync(join(dir, 'outside'), 'utf8')).toBe('outside');
+  });
+
+  it('links that lead anywhere are made when that is asked for, and nothing is written through them', async () => {
+    mkdirSync(join(dir, 'outside'));
+    const texts = { absolute: join(dir, 'outside'), 'd/up': '../../outside', turning: 'd/../../outside' };
+    const links = Object.entries(texts).map(([entry, text]) => `add('${entry}', type=tarfile.SYMTYPE, linkname='${text}')`);
+    expect(await write('to', pythonTar(links.join('; ')), { any_links: true })).toEqual({ ...NONE, directories: 1, links: 3 });
+    for (const [entry, text] of Object.entries(texts)) {
+      expect(readlinkSync(join(dir, 'to', entry))).toBe(text);
+      const through = write('to', pythonTar(`${links.join('; ')}; add('${entry}/evil', b'x')`), { any_links: true });
+      await expect(through).rejects.toMatchObject({ code: 'unsafe_archive_entry', fields: { path: `${entry}/evil` } });
+    }
+    expect(readdirSync(join(dir, 'outside'))).toEqual([]);
   });
 
   it('nothing is written through a link that was there before', async () => {

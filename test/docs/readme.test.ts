@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
+import { MAIN } from '../cli/spawn-cli.js';
 import { useGateway } from '../wire/use-gateway.js';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
@@ -38,13 +39,18 @@ const gateway = useGateway();
 
 /** Stands for `/tmp`, where a reader's own files may lie. */
 const dir = mkdtempSync(join(tmpdir(), 'readme-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+/** Where `exec-gateway` is found, as where it is installed. */
+const bin = mkdtempSync(join(tmpdir(), 'bin-'));
+writeFileSync(join(bin, 'exec-gateway'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+afterAll(() => {
+  for (const made of [dir, bin]) rmSync(made, { recursive: true });
+});
 
-test('the curl lines of the README do what it shows, one after another', async () => {
+test('the lines of the README do what it shows, one after another', async () => {
   const shown = commands(README.replaceAll('/tmp/', `${dir}/`));
   expect(shown.length).toBeGreaterThan(10);
   const { url, token } = gateway.server;
-  const env = { ...process.env, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string };
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: token as string };
   const setup = README.split('\n').find((line) => line.startsWith('AUTH='));
   for (const { line, output } of shown) {
     const { stdout } = await run('sh', ['-c', `${setup}\n${line}`], { env });

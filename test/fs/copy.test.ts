@@ -54,6 +54,12 @@ describe.each(ROOTS)('%s', (kind) => {
     expect(readFileSync(scratch.path('sparse-copy')).subarray(0, 7).toString()).toBe('start\0\0');
   });
 
+  test('what is copied of a tree of many files is counted whole', async () => {
+    mkdirSync(scratch.path('many'));
+    for (let i = 0; i < 100; i++) write(`many/${i}`, 'x'.repeat(1000));
+    expect(await copy('many', 'copy', { recursive: true })).toEqual({ files: 100, directories: 1, bytes: 100_000, skipped: [] });
+  });
+
   test('B41: nothing is copied into itself or onto itself, whatever it is called, and nothing is made', async () => {
     mkdirSync(scratch.path('a/b'), { recursive: true });
     write('a/f');

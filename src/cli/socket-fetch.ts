@@ -1,0 +1,41 @@
+import { Agent, type IncomingMessage, request as open } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ReadableStream as NodeStream } from 'node:stream/web';
+
+/** Answers that have no body (RFC 9110 §15): a `Response` refuses one. */
+const EMPTY = new Set([204, 205, 304]);
+
+/** A `fetch` over a unix socket, as far as the client needs it: Node's own reaches only TCP. */
+export function socketFetch(socketPath: string): typeof fetch {
+  // Kept connections: one that is to be closed is closed with the answer, which whoever still sends would never see.
+  const agent = new Agent({ keepAlive: true });
+  return (input, { method = 'GET', headers, body, signal } = {}) => {
+    const { pathname, search } = new URL(String(input));
+    const options = { socketPath, method, path: pathname + search, headers: Object.fromEntries(new Headers(headers)), agent };
+    return new Promise((resolve, reject) => {
+      const request = open(options);
+      // Without an error: the connection may be free for others by now, and then nobody listens for one.
+      const give_up = () => request.destroy();
+      signal?.addEventListener('abort', give_up, { once: true });
+      request.on('close', () => signal?.removeEventListener('abort', give_up));
+      request.on('error', reject);
+      request.on('response', (reply) => {
+        // Who is answered before all was sent need not send the rest.
+        reply.on('close', () => request.destroy());
+        resolve(responseOf(reply));
+      });
+      if (body instanceof ReadableStream) pipeline(Readable.fromWeb(body as NodeStream), request).catch(reject);
+      else request.end(body ?? undefined);
+    });
+  };
+}
+
+function responseOf(reply: IncomingMessage): Response {
+  const status = reply.statusCode ?? 0;
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(reply.headersDistinct)) for (const value of values ?? []) headers.append(name, value);
+  if (!EMPTY.has(status)) return new Response(NodeStream.from(reply) as ReadableStream, { status, headers });
+  reply.resume();
+  return new Response(null, { status, headers });
+}
