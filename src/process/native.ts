@@ -20,7 +20,8 @@ export interface Native {
 function load(): Native | null {
   try {
     const native = createRequire(import.meta.url)('../../build/Release/launch.node') as Native;
-    return native.supported ? native : null;
+    // One that an earlier version left behind is none.
+    return native.supported && 'limitUnsent' in native ? native : null;
   } catch {
     return null;
   }
