@@ -10,6 +10,9 @@ const QUIET_MS = 250;
 /** Time after the kill at which output is cut off, whoever still holds it, in milliseconds. */
 const CUT_MS = 1_500;
 
+/** When a shell that ignores SIGTERM is hung up once more, in milliseconds: it may have missed the first signal on its way to wait for a line. */
+const AGAIN_MS = 500;
+
 /** What a termination needs of its process. */
 export interface Terminable {
   readonly group: ProcessGroup;
@@ -31,6 +34,7 @@ export class Termination {
   #deadline = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #seen = { next_seq: 0, at: 0 };
+  #again_at = Number.POSITIVE_INFINITY;
 
   constructor(target: Terminable) {
     this.#target = target;
@@ -44,6 +48,7 @@ export class Termination {
       this.#signal('SIGTERM');
       this.#hangUp();
       this.#signal('SIGCONT'); // a stopped program cannot act on SIGTERM
+      this.#again_at = performance.now() + AGAIN_MS;
     }
     if (this.#timer) clearTimeout(this.#timer);
     this.#look();
@@ -68,6 +73,10 @@ export class Termination {
     const alive = whole_session ? group.sessionAlive() : group.alive();
     if (this.#target.closed() && !alive) return;
     if (alive && now >= this.#deadline) this.#signal('SIGKILL');
+    else if (now >= this.#again_at) {
+      this.#again_at = Number.POSITIVE_INFINITY;
+      this.#hangUp();
+    }
     if (log.next_seq !== this.#seen.next_seq || alive) this.#seen = { next_seq: log.next_seq, at: now };
     const over = this.#target.exited() && !alive && now - this.#seen.at >= QUIET_MS;
     if (over || now >= this.#deadline + CUT_MS) this.#target.cut();
