@@ -2,23 +2,9 @@ import { Type } from '@sinclair/typebox';
 import type { ErrorCode } from '../../src/protocol/error.js';
 import { Copied, DirectoryList, FileMetadata, Removed, Stored } from '../../src/protocol/file.js';
 import type { Operation, Reply } from './operation.js';
+import { PATH_ERRORS } from './path-errors.js';
 
 const Octets = Type.String({ format: 'binary' });
-
-/** What any path can meet. */
-const PATH: ErrorCode[] = [
-  'invalid_request',
-  'invalid_argument',
-  'invalid_path',
-  'path_too_long',
-  'path_outside_root',
-  'access_denied',
-  'path_not_found',
-  'not_a_directory',
-  'symlink_loop',
-  'file_error',
-  'resource_exhausted',
-];
 
 /** What a change of what is on disk can meet besides. */
 const CHANGE: ErrorCode[] = ['root_protected', 'read_only_file_system', 'path_exists', 'file_busy', 'no_space'];
@@ -64,7 +50,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
       'Streams a regular file, whole or in parts, whatever its size. Its type is told by its name; it is never run as a page of this origin (sandbox, nosniff). Several ranges come as multipart/byteranges, those that touch as one. A date in If-Range never counts: use the ETag. Exec-Metadata is the metadata of the content as one line of JSON. A file of /proc, which says it is empty, is read to its end. A transfer that breaks off was not the whole file.',
     headers: ASKING,
     replies: { 200: content('The whole file.', []), 206: content('The parts asked for.', ['Content-Range']), 304: UNCHANGED },
-    errors: [...PATH, 'is_a_directory', 'not_regular_file', 'precondition_failed', 'range_not_satisfiable'],
+    errors: [...PATH_ERRORS, 'is_a_directory', 'not_regular_file', 'precondition_failed', 'range_not_satisfiable'],
   },
   'HEAD /fs/file': {
     operationId: 'headFile',
@@ -73,7 +59,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
     description: 'What GET would answer, without the content. An error is told by its status alone.',
     headers: ASKING.slice(2),
     replies: { 200: content('The headers.', []), 304: UNCHANGED },
-    errors: [...PATH, 'is_a_directory', 'not_regular_file', 'precondition_failed'],
+    errors: [...PATH_ERRORS, 'is_a_directory', 'not_regular_file', 'precondition_failed'],
   },
   'PUT /fs/file': {
     operationId: 'writeFile',
@@ -88,7 +74,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
       201: json('Made.', Stored, { created: true, metadata: METADATA }, ['ETag']),
     },
     errors: [
-      ...PATH,
+      ...PATH_ERRORS,
       ...CHANGE,
       'is_a_directory',
       'not_regular_file',
@@ -103,7 +89,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
     summary: 'Look at a file',
     description: 'Of anything: file, directory, link, fifo, socket, device. A link is told of itself unless follow_symlinks is true.',
     replies: { 200: json('What stands there.', FileMetadata, METADATA) },
-    errors: PATH,
+    errors: PATH_ERRORS,
   },
   'GET /fs/directory': {
     operationId: 'readDirectory',
@@ -112,7 +98,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
     description:
       'Sorted by the bytes of the paths, a directory before what it holds; links are listed and not entered. An entry that cannot be looked at has an error and does not fail the rest. Names that are not UTF-8 come in base64 too.',
     replies: { 200: json('One page.', DirectoryList, { entries: [ENTRY], next_cursor: null }) },
-    errors: [...PATH, 'invalid_cursor', 'not_regular_file'],
+    errors: [...PATH_ERRORS, 'invalid_cursor', 'not_regular_file'],
   },
   'PUT /fs/directory': {
     operationId: 'createDirectory',
@@ -122,7 +108,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
       200: json('It was there, which recursive allows.', Stored, { created: false, metadata: DIRECTORY }),
       201: json('Made.', Stored, { created: true, metadata: DIRECTORY }),
     },
-    errors: [...PATH, ...CHANGE, ...BODY],
+    errors: [...PATH_ERRORS, ...CHANGE, ...BODY],
   },
   'DELETE /fs/entry': {
     operationId: 'removeEntry',
@@ -132,7 +118,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
       'A link is removed, never its target; the root never. A directory with entries needs recursive. With If-Match of two callers, writers included, one gets 412; a link or directory has no ETag, and only * holds for it.',
     headers: ['If-Match'],
     replies: { 200: json('Gone.', Removed, { removed: true }) },
-    errors: [...PATH, ...CHANGE, ...BODY, 'directory_not_empty', 'is_a_directory', 'precondition_failed'],
+    errors: [...PATH_ERRORS, ...CHANGE, ...BODY, 'directory_not_empty', 'is_a_directory', 'precondition_failed'],
   },
   'POST /fs/copy': {
     operationId: 'copyEntry',
@@ -142,7 +128,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
       'destination_path is the new path itself. Links are copied as links; special files in a tree are left out and told in skipped; a single one is refused. overwrite replaces a file and merges into a directory.',
     example: { source_path: 'src', destination_path: 'src.bak', recursive: true },
     replies: { 200: json('Copied.', Copied, { files: 2, directories: 1, bytes: 4096, skipped: [] }) },
-    errors: [...PATH, ...CHANGE, ...BODY, 'copy_into_itself', 'is_a_directory', 'not_regular_file', 'directory_not_empty'],
+    errors: [...PATH_ERRORS, ...CHANGE, ...BODY, 'copy_into_itself', 'is_a_directory', 'not_regular_file', 'directory_not_empty'],
   },
   'POST /fs/move': {
     operationId: 'moveEntry',
@@ -151,6 +137,15 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
     description: 'One rename, within one file system. overwrite replaces a file.',
     example: { source_path: 'notes.txt', destination_path: 'old/notes.txt' },
     replies: { 204: { description: 'Moved.' } },
-    errors: [...PATH, ...CHANGE, ...BODY, 'copy_into_itself', 'is_a_directory', 'not_regular_file', 'directory_not_empty', 'cross_device'],
+    errors: [
+      ...PATH_ERRORS,
+      ...CHANGE,
+      ...BODY,
+      'copy_into_itself',
+      'is_a_directory',
+      'not_regular_file',
+      'directory_not_empty',
+      'cross_device',
+    ],
   },
 };

@@ -1,23 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { Unpacked } from '../../src/protocol/archive.js';
-import type { ErrorCode } from '../../src/protocol/error.js';
 import { NDJSON_TYPE, SearchEnd, SearchMatch } from '../../src/protocol/search.js';
 import type { Operation } from './operation.js';
-
-/** What any path can meet. */
-const PATH: ErrorCode[] = [
-  'invalid_request',
-  'invalid_argument',
-  'invalid_path',
-  'path_too_long',
-  'path_outside_root',
-  'access_denied',
-  'path_not_found',
-  'not_a_directory',
-  'symlink_loop',
-  'file_error',
-  'resource_exhausted',
-];
+import { PATH_ERRORS } from './path-errors.js';
 
 const TAR = 'the bytes of a tar';
 
@@ -51,7 +36,7 @@ export const TREE_OPERATIONS: Record<string, Operation> = {
         headers: ['Content-Disposition', 'Content-Encoding', 'Vary'],
       },
     },
-    errors: [...PATH, 'not_regular_file', 'file_busy'],
+    errors: [...PATH_ERRORS, 'not_regular_file', 'file_busy'],
   },
   'PUT /fs/archive': {
     operationId: 'writeArchive',
@@ -68,7 +53,7 @@ export const TREE_OPERATIONS: Record<string, Operation> = {
       },
     },
     errors: [
-      ...PATH,
+      ...PATH_ERRORS,
       'root_protected',
       'read_only_file_system',
       'path_exists',
@@ -94,6 +79,6 @@ export const TREE_OPERATIONS: Record<string, Operation> = {
         content: { [NDJSON_TYPE]: { schema: SearchLines, example: `${JSON.stringify(FOUND)}\n${JSON.stringify(END)}\n` } },
       },
     },
-    errors: [...PATH, 'not_regular_file', 'invalid_pattern'],
+    errors: [...PATH_ERRORS, 'not_regular_file', 'invalid_pattern'],
   },
 };

@@ -2,21 +2,9 @@ import type { ErrorCode } from '../../src/protocol/error.js';
 import { Upload } from '../../src/protocol/upload.js';
 import { UPLOAD_TYPE } from '../../src/protocol/upload-type.js';
 import type { Operation, Reply } from './operation.js';
+import { PATH_ERRORS } from './path-errors.js';
 
-const PATH: ErrorCode[] = [
-  'invalid_request',
-  'invalid_argument',
-  'invalid_path',
-  'path_too_long',
-  'path_outside_root',
-  'access_denied',
-  'path_not_found',
-  'not_a_directory',
-  'symlink_loop',
-  'file_error',
-  'resource_exhausted',
-  'precondition_failed',
-];
+const PATH: ErrorCode[] = [...PATH_ERRORS, 'precondition_failed'];
 const WRITE: ErrorCode[] = [
   'root_protected',
   'read_only_file_system',

@@ -1,5 +1,6 @@
 import { FileChangeFrames } from './frames.js';
 import type { Operation } from './operation.js';
+import { PATH_ERRORS } from './path-errors.js';
 
 const EXAMPLE = `id: k3v0x9q2m1ab-0
 event: ready
@@ -26,19 +27,5 @@ export const WATCH_OPERATION: Operation = {
     'Server-sent events. ready comes first: the watch is set, and every change from then on is told. Then created, modified and removed, each as it was found up to 50 ms after the first sign of it, so that what happens to a path in between is one event; modified may be told once more than needed. A rename is a removed and a created; with a removed directory all below it is gone, and what a new directory holds is told entry by entry. overflow says that changes may be missing before it: list the directory again. ended is the last event. A reader that comes back within 60 s goes on after Last-Event-ID or after_id; where that cannot be, it begins with overflow. Changes made through another machine (NFS), to a memory mapping, or by the system (/proc, /sys) are not seen.',
   headers: ['Last-Event-ID-of-a-watch'],
   replies: { 200: { description: 'Events.', content: { 'text/event-stream': { schema: FileChangeFrames, example: EXAMPLE } } } },
-  errors: [
-    'invalid_request',
-    'invalid_cursor',
-    'invalid_argument',
-    'invalid_path',
-    'path_too_long',
-    'path_outside_root',
-    'access_denied',
-    'path_not_found',
-    'not_a_directory',
-    'symlink_loop',
-    'file_error',
-    'too_many_watches',
-    'resource_exhausted',
-  ],
+  errors: [...PATH_ERRORS, 'invalid_cursor', 'too_many_watches'],
 };
