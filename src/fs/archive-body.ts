@@ -5,9 +5,8 @@ import type { ArchiveEncoding } from '../protocol/archive.js';
 import { GatewayError } from '../protocol/error.js';
 import type { FileBody } from '../protocol/file-system.js';
 import { FREE_ARCHIVE_BYTES, MAX_ARCHIVE_BYTES, MAX_ARCHIVE_RATIO } from '../protocol/limits.js';
+import { BodyFailure, bodyParts } from './body-parts.js';
 import { ByteReader } from './byte-reader.js';
-import { nextOrAbort } from './next-or-abort.js';
-import { BodyFailure } from './write-file.js';
 
 /** First bytes of what is packed (RFC 1952 §2.3.1, RFC 8878 §3.1.1). No tar begins like this. */
 const MAGIC: [ArchiveEncoding, Buffer][] = [
@@ -72,26 +71,15 @@ interface Packed {
 }
 
 async function* metered(body: FileBody, packed: Packed, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void> {
-  const iterator = (body instanceof Uint8Array ? whole(body) : body)[Symbol.asyncIterator]();
-  let done = false;
   try {
-    for (;;) {
-      const turn = await nextOrAbort(iterator, signal).catch((error) => {
-        packed.failure = new BodyFailure(error);
-        throw packed.failure;
-      });
-      if (turn.done) break;
-      packed.bytes += turn.value.length;
-      yield turn.value;
+    for await (const part of bodyParts(body, signal)) {
+      packed.bytes += part.length;
+      yield part;
     }
-    done = true;
-  } finally {
-    if (!done) iterator.return?.().catch(() => undefined);
+  } catch (error) {
+    if (error instanceof BodyFailure) packed.failure = error;
+    throw error;
   }
-}
-
-async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 async function* unpacked(source: AsyncIterable<Uint8Array>, kind: ArchiveEncoding, packed: Packed): AsyncGenerator<Uint8Array, void> {

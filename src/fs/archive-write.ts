@@ -4,11 +4,11 @@ import { GatewayError } from '../protocol/error.js';
 import { MAX_ARCHIVE_ENTRIES } from '../protocol/limits.js';
 import { checkLinkText, entryNames, unsafe } from './archive-names.js';
 import { type ArchiveTarget, seconds } from './archive-target.js';
+import { BodyFailure } from './body-parts.js';
 import { fileError } from './file-error.js';
 import { showPath } from './path-bytes.js';
 import type { TarEntry } from './tar-entry.js';
 import { TarFault, type TarReader } from './tar-reader.js';
-import { BodyFailure } from './write-file.js';
 
 /** Files up to this size are taken into memory and written beside each other, in bytes. */
 const SMALL_BYTES = 64 * 1024;

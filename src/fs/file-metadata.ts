@@ -1,5 +1,6 @@
 import type { BigIntStats } from 'node:fs';
-import type { FileMetadata, FileType } from '../protocol/index.js';
+import type { FileMetadata } from '../protocol/index.js';
+import { fileType } from './file-type.js';
 import { wireText } from './path-bytes.js';
 
 /** Years that RFC 3339 can say, in milliseconds. */
@@ -29,18 +30,6 @@ export function fileMetadata(stats: BigIntStats, target?: Buffer): FileMetadata 
 /** A strong entity tag: it changes with the file, its size, and the nanosecond of its last change (RFC 9110 §8.8.3). */
 export function etagOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `"${[dev, ino, size, mtimeNs, ctimeNs].map((part) => BigInt.asUintN(64, part).toString(16)).join('-')}"`;
-}
-
-/** What the system calls it, of whatever tells: metadata or an entry of a directory. */
-export function fileType(
-  stats: Pick<BigIntStats, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket' | 'isBlockDevice'>,
-): FileType {
-  if (stats.isFile()) return 'file';
-  if (stats.isDirectory()) return 'directory';
-  if (stats.isSymbolicLink()) return 'symlink';
-  if (stats.isFIFO()) return 'fifo';
-  if (stats.isSocket()) return 'socket';
-  return stats.isBlockDevice() ? 'block' : 'char';
 }
 
 function instant(ns: bigint): string {

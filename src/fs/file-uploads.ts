@@ -12,6 +12,7 @@ import {
   type UploadName,
   type WriteFileOptions,
 } from '../protocol/index.js';
+import { BodyFailure } from './body-parts.js';
 import { allNames, nameBytes } from './directory-names.js';
 import { errnoOf, pathError } from './file-error.js';
 import { etagOf } from './file-metadata.js';
@@ -26,7 +27,7 @@ import { removeTree } from './remove-tree.js';
 import { isTemporary, TemporaryName, UPLOAD_SUFFIX } from './temporary-name.js';
 import { Turns } from './turns.js';
 import { UnfinishedUploads } from './unfinished-uploads.js';
-import { BodyFailure, lookAt, putInPlace } from './write-file.js';
+import { lookAt, putInPlace } from './write-file.js';
 
 /** Directories that were looked through for what earlier gateways left. */
 const MAX_SWEPT = 10_000;

@@ -30,6 +30,7 @@ import {
 } from '../protocol/index.js';
 import { readArchive } from './archive-read.js';
 import { writeArchive } from './archive-unpack.js';
+import { BodyFailure } from './body-parts.js';
 import { copyEntry, type Transfer } from './copy-entry.js';
 import { createDirectory } from './create-directory.js';
 import { readPage } from './directory-page.js';
@@ -46,7 +47,7 @@ import { openContent } from './read-file.js';
 import { removeEntry } from './remove-entry.js';
 import { RunningCalls } from './running-calls.js';
 import { TreeSearch } from './tree-search.js';
-import { BodyFailure, writeWhole } from './write-file.js';
+import { writeWhole } from './write-file.js';
 
 export interface LocalFileSystemOptions {
   /** The directory that no path leaves, symbolic links and races included. Default `/`: every path is allowed. */

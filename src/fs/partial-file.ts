@@ -1,10 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { type FileBody, GatewayError } from '../protocol/index.js';
+import { bodyParts } from './body-parts.js';
 import { errnoOf, systemError } from './file-error.js';
-import { nextOrAbort } from './next-or-abort.js';
 import type { TemporaryName } from './temporary-name.js';
-import { BodyFailure } from './write-file.js';
 
 /** A file that is not whole yet. Its size says how much of it is here; when it could not take its place, the last byte does not count. */
 export class PartialFile {
@@ -40,24 +39,14 @@ export class PartialFile {
    * @throws {BodyFailure}
    */
   async append(body: FileBody, size_bytes: number, signal: AbortSignal): Promise<number> {
-    const source = body instanceof Uint8Array ? [body] : body;
-    const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : asyncOf(source);
     let at = this.offset;
-    let done = false;
     try {
-      for (;;) {
-        const turn = await nextOrAbort(iterator, signal).catch((error) => {
-          throw new BodyFailure(error);
-        });
-        if (turn.done) break;
-        if (at + turn.value.length > size_bytes) throw await this.#tooLong(size_bytes);
-        at = await this.#write(turn.value, at);
+      for await (const part of bodyParts(body, signal)) {
+        if (at + part.length > size_bytes) throw await this.#tooLong(size_bytes);
+        at = await this.#write(part, at);
       }
-      done = true;
       return at;
     } finally {
-      // Not waited for: a body that hangs would hold the next one up.
-      if (!done) iterator.return?.().catch(() => undefined);
       await this.handle.datasync(); // what is told as here stays through a loss of power
     }
   }
@@ -73,8 +62,4 @@ export class PartialFile {
     while (at < from + bytes.length) at += (await this.handle.write(bytes, at - from, undefined, at)).bytesWritten;
     return at;
   }
-}
-
-async function* asyncOf(parts: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* parts;
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, re
 import type { FileType } from '../protocol/file.js';
 import { MAX_WALK_DEPTH } from '../protocol/limits.js';
 import { wholeEntries } from './directory-names.js';
+import { fileType } from './file-type.js';
 import { HOLDS_DESCRIPTORS, O_PATH } from './held-directory.js';
 import { IgnoreRules } from './search-ignore.js';
 
@@ -66,7 +67,7 @@ export class TreeWalk {
     for (const dirent of entries) {
       const name = dirent.name.toString();
       const path = Buffer.concat([place, dirent.name]);
-      const entry = { path, shown: path.toString(), name, type: typeOf(dirent), at: Buffer.concat([at, SLASH, dirent.name]) };
+      const entry = { path, shown: path.toString(), name, type: fileType(dirent), at: Buffer.concat([at, SLASH, dirent.name]) };
       const is_directory = entry.type === 'directory';
       if (this.#gitignore && (name === '.git' || rules?.ignores(entry.shown, name, is_directory))) continue;
       yield entry;
@@ -134,13 +135,4 @@ function opened<T>(at: Buffer, flags: number, take: (fd: number) => T | null): T
   }
   if (fd !== null) closeSync(fd);
   return null;
-}
-
-function typeOf(entry: Dirent<Buffer>): FileType {
-  if (entry.isFile()) return 'file';
-  if (entry.isDirectory()) return 'directory';
-  if (entry.isSymbolicLink()) return 'symlink';
-  if (entry.isFIFO()) return 'fifo';
-  if (entry.isSocket()) return 'socket';
-  return entry.isBlockDevice() ? 'block' : 'char';
 }

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { type FileType, GatewayError, MAX_TREE_DEPTH } from '../protocol/index.js';
 import { directoryEntries } from './directory-names.js';
 import { errnoOf, fileErrorCode } from './file-error.js';
-import { fileType } from './file-metadata.js';
+import { fileType } from './file-type.js';
 import { Held, identityOf } from './held-directory.js';
 import { wireText } from './path-bytes.js';
 import type { WatchBudget } from './watch-budget.js';

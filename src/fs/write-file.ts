@@ -2,19 +2,14 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { type FileBody, GatewayError, type Stored, type WriteFileOptions } from '../protocol/index.js';
 import { BlockWriter } from './block-writer.js';
+import { bodyParts } from './body-parts.js';
 import { errnoOf, systemError } from './file-error.js';
 import { etagOf, fileMetadata } from './file-metadata.js';
 import { type Held, identityOf } from './held-directory.js';
 import type { NameLock } from './name-lock.js';
-import { nextOrAbort } from './next-or-abort.js';
 import type { Place } from './place.js';
 import { checkPrecondition } from './precondition.js';
 import { TemporaryName } from './temporary-name.js';
-
-/** The failure of a body, which is not the file's: it is told as it is. */
-export class BodyFailure {
-  constructor(readonly cause: unknown) {}
-}
 
 /**
  * Puts a whole file in a place, or leaves what is there: it is written under another name beside it, and renamed. Other
@@ -106,22 +101,8 @@ async function fill(handle: FileHandle, body: FileBody, signal: AbortSignal | un
     await writer.write(body);
     return await writer.flush();
   }
-  const iterator = body[Symbol.asyncIterator]();
-  let done = false;
-  try {
-    for (;;) {
-      const turn = await nextOrAbort(iterator, signal).catch((error) => {
-        throw new BodyFailure(error);
-      });
-      if (turn.done) break;
-      await writer.write(turn.value);
-    }
-    done = true;
-    await writer.flush();
-  } finally {
-    // Not waited for: a body that hangs would hold its failed write.
-    if (!done) iterator.return?.().catch(() => undefined);
-  }
+  for await (const part of bodyParts(body, signal)) await writer.write(part);
+  await writer.flush();
 }
 
 let lastStamp = 0;
