@@ -51,16 +51,18 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
 
   async #next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
     while (this.#open && !this.#atEnd()) {
-      await fairTurn();
-      if (!this.#open) break;
-      const from = this.#after_seq;
-      const batch = this.#take();
-      if (batch.length > 0) return { done: false, value: batch };
-      if (this.#after_seq > from) continue; // all of it was of another stream: there may be more
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        this.#log.waiters.add(resolve);
-      });
+      if (this.#after_seq < this.#log.next_seq - 1) {
+        await fairTurn();
+        if (!this.#open) break;
+        const batch = this.#take();
+        if (batch.length > 0) return { done: false, value: batch };
+        // All of it was of another stream: there may be more.
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+          this.#log.waiters.add(resolve);
+        });
+      }
     }
     return this.#close();
   }
