@@ -14,6 +14,12 @@ export interface LogRead {
   gap: Gap | null;
 }
 
+/** A reader whose batch is good for a while only. */
+export interface Borrower {
+  /** Whether it still uses one of these events. */
+  uses(first_seq: number, last_seq: number): boolean;
+}
+
 /**
  * The one sequence of a process: output chunks, `exited`, `closed`, numbered from 1 without holes. Output is bounded:
  * the oldest chunks are evicted, and whoever comes too late is told by a gap. `exited` and `closed` are never evicted.
@@ -22,10 +28,11 @@ export interface LogRead {
 export class EventLog {
   readonly retain_bytes: number;
   readonly waiters = new Waiters();
+  readonly borrowers = new Set<Borrower>();
   readonly #segments: SegmentList;
   readonly #history = new ByteHistory();
   #evicted_seq = 0;
-  #memo: { after_seq: number; next_seq: number; batch: ProcessEvent[] } | null = null;
+  #memo: { after_seq: number; next_seq: number; keep: boolean; batch: ProcessEvent[] } | null = null;
   next_seq = 1;
   total_bytes = 0;
   retained_bytes = 0;
@@ -35,7 +42,7 @@ export class EventLog {
   /** @param retain_bytes output to hold, in bytes; the newest chunk is held even when it is larger */
   constructor(retain_bytes: number) {
     this.retain_bytes = retain_bytes;
-    this.#segments = new SegmentList(retain_bytes);
+    this.#segments = new SegmentList(retain_bytes, (first_seq, last_seq) => this.#lent(first_seq, last_seq));
   }
 
   /** The oldest event held; `next_seq` when none is. */
@@ -85,19 +92,20 @@ export class EventLog {
    * The next events after `after_seq`, of every kind and in order, `max_bytes` of payload at most but the first
    * always; empty when there are none yet. Readers at the same place get the same array, so that what is made of it
    * can be made once.
+   * @param keep whether the bytes stay as they are; else they are good while a borrower uses them
    */
-  batch(after_seq: number, max_bytes: number): ProcessEvent[] {
+  batch(after_seq: number, max_bytes: number, keep = true): ProcessEvent[] {
     const memo = this.#memo;
-    if (memo?.after_seq === after_seq && memo.next_seq === this.next_seq) return memo.batch;
+    if (memo?.after_seq === after_seq && memo.next_seq === this.next_seq && memo.keep === keep) return memo.batch;
     const batch: ProcessEvent[] = [];
     let room = max_bytes;
-    for (const event of this.#events(after_seq)) {
+    for (const event of this.#events(after_seq, keep)) {
       const size = event.event === 'output' ? event.chunk.length : 0;
       if (batch.length === MAX_EVENTS || (batch.length > 0 && size > room)) break;
       room -= size;
       batch.push(event);
     }
-    this.#memo = { after_seq, next_seq: this.next_seq, batch };
+    this.#memo = { after_seq, next_seq: this.next_seq, keep, batch };
     return batch;
   }
 
@@ -107,7 +115,7 @@ export class EventLog {
     return this.total_bytes - this.#segments.bytesAfter(after_seq);
   }
 
-  *#events(after_seq: number): Generator<ProcessEvent, void, undefined> {
+  *#events(after_seq: number, keep: boolean): Generator<ProcessEvent, void, undefined> {
     let exited = this.exited !== null && this.exited.seq > after_seq ? this.exited : null;
     let from = after_seq + 1;
     if (exited && exited.seq <= this.#evicted_seq) {
@@ -119,7 +127,7 @@ export class EventLog {
     }
     const gap = this.#gap(from, this.#evicted_seq);
     if (gap) yield { event: 'gap', ...gap };
-    for (const chunk of this.#segments.after(Math.max(after_seq, this.#evicted_seq))) {
+    for (const chunk of this.#segments.after(Math.max(after_seq, this.#evicted_seq), keep)) {
       if (exited && exited.seq < chunk.seq) {
         yield { event: 'exited', ...exited };
         exited = null;
@@ -135,6 +143,11 @@ export class EventLog {
     const start = this.#history.before(from_seq);
     const end = to_seq === this.#evicted_seq ? this.total_bytes - this.retained_bytes : this.#history.before(to_seq + 1);
     return { from_seq, to_seq, bytes: start === null || end === null ? null : end - start, reason: 'evicted' };
+  }
+
+  #lent(first_seq: number, last_seq: number): boolean {
+    for (const borrower of this.borrowers) if (borrower.uses(first_seq, last_seq)) return true;
+    return false;
   }
 
   #evict(): void {

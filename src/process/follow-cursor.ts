@@ -1,5 +1,5 @@
-import type { Gap, ProcessEvent, Stream, Subscription } from '../protocol/index.js';
-import type { EventLog } from './event-log.js';
+import type { FollowOptions, Gap, ProcessEvent, Stream, Subscription } from '../protocol/index.js';
+import type { Borrower, EventLog } from './event-log.js';
 import { fairTurn } from './fair-turn.js';
 import type { PacedReader, Pacer } from './pacer.js';
 
@@ -17,7 +17,7 @@ const DONE = { done: true, value: undefined } as const;
  * A reader at its own pace: a number in the sequence. Nothing is queued for it; the next batch is taken from the log
  * when it asks. It ends after `closed`, when it is left, or when its signal is aborted.
  */
-export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
+export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Borrower {
   readonly #log: EventLog;
   readonly #pacer: Pacer;
   readonly #stream: Stream | undefined;
@@ -26,22 +26,25 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
   #after_seq: number;
   /** Whether `position` is where the reader was, and not only where it will go on. */
   #placed: boolean;
+  readonly #lent: boolean;
+  #batch: readonly ProcessEvent[] = [];
   #open = true;
   #wake: (() => void) | null = null;
   position: number;
   paces = true;
 
-  constructor(log: EventLog, pacer: Pacer, after_seq: number, stream?: Stream, signal?: AbortSignal) {
+  constructor(log: EventLog, pacer: Pacer, after_seq: number, stream?: Stream, { lend = false, signal }: FollowOptions = {}) {
     this.#log = log;
     this.#pacer = pacer;
     this.#after_seq = after_seq;
     this.#stream = stream;
+    this.#lent = lend;
     this.ended = log.closed_seq !== null && after_seq >= log.closed_seq;
     this.gap = log.read(after_seq, 0).gap;
     this.#placed = this.gap === null;
     this.position = this.gap ? log.total_bytes - log.retained_bytes : (log.bytesBefore(after_seq) ?? 0);
     if (signal?.aborted) this.#close();
-    else pacer.add(this);
+    else this.#enter();
     signal?.addEventListener('abort', () => this.#close(), { once: true });
   }
 
@@ -49,7 +52,18 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
     return { next: () => this.#next(), return: () => Promise.resolve(this.#close()) };
   }
 
+  uses(first_seq: number, last_seq: number): boolean {
+    const [first] = this.#batch;
+    return first !== undefined && seqOf(first) <= last_seq && this.#after_seq >= first_seq;
+  }
+
+  #enter(): void {
+    this.#pacer.add(this);
+    if (this.#lent) this.#log.borrowers.add(this);
+  }
+
   async #next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
+    this.#batch = [];
     while (this.#open && !this.#atEnd()) {
       if (this.#after_seq < this.#log.next_seq - 1) {
         await fairTurn();
@@ -72,7 +86,8 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
   }
 
   #take(): ProcessEvent[] {
-    const batch = this.#exact(this.#log.batch(this.#after_seq, batchBytes(this.#pacer.readers)));
+    const batch = this.#exact(this.#log.batch(this.#after_seq, batchBytes(this.#pacer.readers), !this.#lent));
+    if (this.#lent) this.#batch = batch;
     for (const event of batch) {
       if (event.event === 'gap') this.position = this.#log.total_bytes - this.#log.retained_bytes;
       else if (event.event === 'output') this.position += event.chunk.length;
@@ -96,12 +111,17 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader {
   #close(): typeof DONE {
     this.#open = false;
     this.#pacer.delete(this);
+    this.#log.borrowers.delete(this);
     if (this.#wake) {
       this.#log.waiters.delete(this.#wake);
       this.#wake();
     }
     return DONE;
   }
+}
+
+function seqOf(event: ProcessEvent): number {
+  return event.event === 'gap' ? event.to_seq : event.seq;
 }
 
 function batchBytes(readers: number): number {

@@ -1,6 +1,7 @@
 import type {
   Exit,
   ExitReason,
+  FollowOptions,
   FollowQuery,
   ProcessInfo,
   ProcessState,
@@ -167,9 +168,9 @@ export class HostedProcess {
    * A live reader after `after_seq`.
    * @throws {GatewayError} `invalid_cursor`, `cursor_ahead`
    */
-  follow({ after_seq = 0, stream }: FollowQuery, signal?: AbortSignal): FollowCursor {
+  follow({ after_seq = 0, stream }: FollowQuery, options: FollowOptions): FollowCursor {
     this.checkCursor(after_seq);
-    return new FollowCursor(this.log, this.#pacer, after_seq, stream, signal);
+    return new FollowCursor(this.log, this.#pacer, after_seq, stream, options);
   }
 
   /** Whoever started the process reads it in another way than by following it. */

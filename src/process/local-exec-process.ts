@@ -5,6 +5,7 @@ import {
   DEFAULT_READ_BYTES,
   DEFAULT_STDIN_WAIT_MS,
   type ExecProcess,
+  type FollowOptions,
   type FollowQuery,
   GatewayError,
   type ListQuery,
@@ -102,8 +103,8 @@ export class LocalExecProcess implements ExecProcess {
     };
   }
 
-  async follow(process_id: string, query: FollowQuery = {}, { signal }: CallOptions = {}) {
-    return this.#handler.get(process_id).follow(query, signal);
+  async follow(process_id: string, query: FollowQuery = {}, options: FollowOptions = {}) {
+    return this.#handler.get(process_id).follow(query, options);
   }
 
   async watch(query: WatchQuery = {}, { signal }: CallOptions = {}) {

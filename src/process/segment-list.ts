@@ -4,6 +4,9 @@ import type { OutputEvent, Stream } from '../protocol/index.js';
 const SMALLEST_SLAB = 1024;
 const LARGEST_SLAB = 64 * 1024;
 
+/** Buffers that wait to be filled again. */
+const MOST_SPARES = 4;
+
 const STREAMS: readonly Stream[] = ['stdout', 'stderr', 'pty'];
 
 /** Consecutive chunks that lie in one buffer. */
@@ -13,27 +16,32 @@ interface Segment {
   used: number;
   /** One number a chunk: its end in the buffer, times 4, plus its stream. */
   marks: number[];
-  /** Whether a reader was given a view of it. */
-  seen: boolean;
+  /** Whether a reader was given a view of it, to keep. */
+  kept: boolean;
 }
 
 /**
  * The chunks held for a process, oldest first, copied together into large buffers: a chunk costs 8 bytes beside its own, so
- * a program that writes byte by byte is as cheap to keep as one that writes blocks. Readers get views, and bytes that a
- * reader was given are never changed; a buffer that nobody saw is filled again, so that unread output makes no garbage.
+ * a program that writes byte by byte is as cheap to keep as one that writes blocks. Readers get views. Bytes that a
+ * reader was given to keep are never changed; another buffer is filled again once nobody uses it, so that it makes no garbage.
  */
 export class SegmentList {
   readonly #largest: number;
+  readonly #lent: (first_seq: number, last_seq: number) => boolean;
   #segments: Segment[] = [];
   #head = 0;
   /** Chunks of the first segment that are gone already. */
   #skip = 0;
   #open = false;
-  #spare: Uint8Array | null = null;
+  #spares: Uint8Array[] = [];
   count = 0;
 
-  /** @param retain_bytes what will be held, in bytes: a quarter of it is the most that one buffer takes, or one chunk */
-  constructor(retain_bytes: number) {
+  /**
+   * @param retain_bytes what will be held, in bytes: a quarter of it is the most that one buffer takes, or one chunk
+   * @param lent whether a reader still uses one of these chunks
+   */
+  constructor(retain_bytes: number, lent: (first_seq: number, last_seq: number) => boolean = () => false) {
+    this.#lent = lent;
     this.#largest = Math.min(LARGEST_SLAB, Math.max(SMALLEST_SLAB, retain_bytes / 4));
   }
 
@@ -81,13 +89,13 @@ export class SegmentList {
     return bytes;
   }
 
-  /** The chunks after `seq`, oldest first. */
-  *after(seq: number): Generator<OutputEvent, void, undefined> {
+  /** The chunks after `seq`, oldest first; to `keep`, or for as long as they are `lent`. */
+  *after(seq: number, keep = true): Generator<OutputEvent, void, undefined> {
     let at = this.#find(seq + 1);
     for (let segment = this.#segments[at]; segment; segment = this.#segments[++at]) {
       const skip = at === this.#head ? this.#skip : 0;
       for (let i = Math.max(skip, seq + 1 - segment.first_seq); i < segment.marks.length; i++) {
-        segment.seen = true;
+        segment.kept ||= keep;
         yield event(segment, i);
       }
     }
@@ -107,24 +115,22 @@ export class SegmentList {
 
   /** Buffers grow with the output, so that little output costs little; a chunk that would waste much of one has its own. */
   #buffer(needed: number, last_size: number): Uint8Array {
-    const spare = this.#spare;
-    if (spare !== null && spare.length >= needed) {
-      this.#spare = null;
-      return spare;
-    }
+    const spare = this.#spares.findLastIndex(({ length }) => length >= needed);
+    if (spare >= 0) return this.#spares.splice(spare, 1)[0] as Uint8Array;
     const shared = Math.min(this.#largest, Math.max(SMALLEST_SLAB, last_size * 2));
     return Buffer.allocUnsafeSlow(needed > this.#largest / 2 ? needed : Math.max(needed, shared));
   }
 
   #add(first_seq: number, buffer: Uint8Array): Segment {
-    const segment = { first_seq, buffer, used: 0, marks: [], seen: false };
+    const segment = { first_seq, buffer, used: 0, marks: [], kept: false };
     this.#segments.push(segment);
     this.#open = true;
     return segment;
   }
 
   #dropFirst(first: Segment): void {
-    if (!first.seen) this.#spare = first.buffer;
+    if (!first.kept && !this.#lent(first.first_seq, first.first_seq + first.marks.length - 1)) this.#spares.push(first.buffer);
+    if (this.#spares.length > MOST_SPARES) this.#spares.shift();
     this.#segments[this.#head++] = undefined as unknown as Segment;
     this.#skip = 0;
     if (this.#head === this.#segments.length) this.#open = false;

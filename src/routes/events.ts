@@ -25,7 +25,7 @@ export function eventRoutes(app: GatewayApp, processes: ExecProcess, { streamsEn
     return liveReply(
       reply,
       streamsEnd,
-      (signal) => processes.follow(request.params.process_id, query, { signal }),
+      (signal) => processes.follow(request.params.process_id, query, { signal, lend: true }),
       ({ ended, gap }): LiveForm<ProcessEvent[]> | null => (ended ? null : eventForm(eventBytes, heartbeat_ms, gap)),
     );
   });

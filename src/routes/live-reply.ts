@@ -5,11 +5,16 @@ import type { FastifyReply } from 'fastify';
 /** No proxy on the way may hold back, repack or keep a stream. */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };
 
+/** Bytes that are good until they are on their way. */
+export interface LentBytes {
+  lent: readonly Uint8Array[];
+}
+
 /** How the batches of one subscription become a reply. */
 export interface LiveForm<Batch> {
   headers: Record<string, string>;
   /** The bytes of one batch; null breaks the transfer off. */
-  encode(batch: Batch): Uint8Array | null;
+  encode(batch: Batch): Uint8Array | LentBytes | null;
   /** Whether an end is told as the end: false breaks the transfer off instead. */
   complete(): boolean;
   /** Text that is sent after every so many milliseconds of silence. */
@@ -59,9 +64,10 @@ async function pump<Batch>(reply: FastifyReply, source: AsyncIterable<Batch>, sh
     for await (const batch of source) {
       const bytes = shape.encode(batch);
       if (bytes === null) return breakOff(response);
-      if (bytes.length === 0) continue;
+      if (!(bytes instanceof Uint8Array)) await lend(response, bytes.lent, signal);
+      else if (bytes.length === 0) continue;
+      else if (!response.write(bytes)) await drained(response, signal);
       beat?.refresh();
-      if (!response.write(bytes)) await drained(response, signal);
       if (signal.aborted) break;
     }
     if (shape.complete()) response.end();
@@ -90,14 +96,27 @@ export function breakOff(response: ServerResponse): void {
 
 /** Resolves when the socket takes more, or when the stream is over. */
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  return settled(signal, (done) => response.once('drain', done));
+}
+
+/** Resolves when the system has all parts, or when the stream is over. What is written in one turn leaves in one call. */
+function lend(response: ServerResponse, parts: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
+  return settled(signal, (done) => {
+    const last = parts.length - 1;
+    parts.forEach((part, i) => {
+      response.write(part, i === last ? done : undefined);
+    });
+  });
+}
+
+function settled(signal: AbortSignal, begin: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
     const done = () => {
-      response.off('drain', done);
       signal.removeEventListener('abort', done);
       resolve();
     };
-    if (signal.aborted) return resolve();
-    response.once('drain', done);
     signal.addEventListener('abort', done);
+    begin(done);
   });
 }

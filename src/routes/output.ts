@@ -36,7 +36,9 @@ export function outputRoute(app: GatewayApp, processes: ExecProcess, probes: Pro
     if (follow) {
       const type = preferredType(accept, RAW_TYPES);
       if (type === null) throw notRaw();
-      return followRaw(reply, contentType(type), probes.streamsEnd, (signal) => processes.follow(process_id, query, { signal }));
+      return followRaw(reply, contentType(type), probes.streamsEnd, (signal) =>
+        processes.follow(process_id, query, { signal, lend: true }),
+      );
     }
     const type = preferredType(accept, ['application/json', ...RAW_TYPES]) ?? 'application/json';
     const output = await read(processes, process_id, query, reply, probes.stopping);

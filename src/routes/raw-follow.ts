@@ -1,13 +1,18 @@
 import type { FastifyReply } from 'fastify';
 import type { ProcessEvent, Subscription } from '../protocol/index.js';
-import { joinBytes } from './join-bytes.js';
-import { type LiveForm, liveReply } from './live-reply.js';
+import { gatherBytes } from './join-bytes.js';
+import { type LentBytes, type LiveForm, liveReply } from './live-reply.js';
 import { encodeOnce } from './shared-bytes.js';
 
-/** The bytes of one batch; those of a single chunk as they are held. */
-const outputBytes = encodeOnce((batch: ProcessEvent[]) =>
-  joinBytes(batch.flatMap((event) => (event.event === 'output' ? [event.chunk] : []))),
-);
+/** Batches up to this size, in bytes, are copied, so that nobody waits until they are on their way. */
+const COPIED_BYTES = 4096;
+
+/** The bytes of one batch: large ones as they are held. */
+const outputBytes = encodeOnce((batch: ProcessEvent[]): Uint8Array | LentBytes => {
+  const chunks = batch.flatMap((event) => (event.event === 'output' ? [event.chunk] : []));
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  return bytes > COPIED_BYTES ? { lent: gatherBytes(chunks) } : Buffer.concat(chunks, bytes);
+});
 
 /** Streams output as raw bytes until it is closed. A hole in it breaks the transfer off: raw bytes cannot tell of one. */
 export function followRaw(

@@ -131,7 +131,7 @@ describe('the pacer', () => {
   test('a follower that leaves lets the program go on at once', async () => {
     const left = new Printer();
     const leaving = new AbortController();
-    const cursor = new FollowCursor(left.log, left.pacer, 0, undefined, leaving.signal);
+    const cursor = new FollowCursor(left.log, left.pacer, 0, undefined, { signal: leaving.signal });
     const printed = left.print(TOTAL);
     while (left.pauses.length === 0) await turn();
     leaving.abort();
@@ -147,7 +147,7 @@ describe('a follow cursor', () => {
   test('leaves nobody in the list of waiters, however it ends', async () => {
     const { log, pacer } = new Printer();
     const leaving = new AbortController();
-    const aborted = new FollowCursor(log, pacer, 0, undefined, leaving.signal)[Symbol.asyncIterator]();
+    const aborted = new FollowCursor(log, pacer, 0, undefined, { signal: leaving.signal })[Symbol.asyncIterator]();
     const next = aborted.next();
     const returned = new FollowCursor(log, pacer, 0)[Symbol.asyncIterator]();
     const pending = returned.next();
