@@ -3,7 +3,6 @@ import { Environment } from '../environment.js';
 import { GatewayError } from '../protocol/index.js';
 import { standardStream } from '../standard-stream.js';
 import { banner } from './banner.js';
-import { optimizeEarly } from './early-optimization.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { Shutdown } from './shutdown.js';
@@ -17,7 +16,6 @@ import { VERSION } from './version.js';
  */
 export async function serve(options: ServeOptions): Promise<void> {
   refuseUnknownVariables(process.env);
-  optimizeEarly();
   const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
   const { listen: at } = options;
   const environment = createEnvironment(options);

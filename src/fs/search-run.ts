@@ -14,7 +14,7 @@ const OVERTIME_MS = 1_000;
 const MEMORY_MIB = 512;
 
 /** What a thread fails with that cannot be begun, or cannot load what it runs. */
-const NOTHING_LEFT = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ERR_WORKER_INIT_FAILED']);
+const NOTHING_LEFT = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ERR_WORKER_INIT_FAILED', 'ERR_INVALID_PACKAGE_CONFIG']);
 
 /** Of a search that has not begun. */
 export const NOTHING_YET: SearchCounts = { matches: 0, files: 0, skipped: { binary: 0, too_large: 0, unreadable: 0 } };

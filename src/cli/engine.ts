@@ -1,0 +1,24 @@
+import { setFlagsFromString } from 'node:v8';
+
+const V8_VERSION = Number.parseInt(process.versions.v8, 10);
+
+/** How soon the engine optimizes what is called often, by the words of its versions (`node --v8-options`). */
+const EARLY_FLAGS =
+  V8_VERSION < 12
+    ? ['--interrupt-budget=5000']
+    : ['--invocation-count-for-maglev=50', '--invocation-count-for-turbofan=400', '--minimum-invocations-after-ic-update=50'];
+
+/** Node 24 lets 60 MiB of what passes through pile up before it collects; where the space for what is new stays small, 10 MiB. */
+const LEAN_FLAGS = V8_VERSION < 13 ? [] : ['--semi-space-growth-factor=1'];
+
+/** What the engine is told, in words it knows. */
+export const ENGINE_FLAGS = [...EARLY_FLAGS, ...LEAN_FLAGS];
+
+/**
+ * Lets the engine optimize after hundreds of calls instead of thousands: a server runs the same few paths from its first request on, and
+ * left alone, the first thousand requests take twice the time of the rest. To be called before anything else is loaded: loading alone
+ * makes the space for what is new grow.
+ */
+export function tuneEngine(): void {
+  for (const flag of ENGINE_FLAGS) setFlagsFromString(flag);
+}
