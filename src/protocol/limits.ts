@@ -69,6 +69,9 @@ export const MAX_BODY_DEPTH = 32;
 /** Bytes of all bodies that are being received, beyond the first 64 KiB of each; at least one largest body fits. */
 export const MAX_RECEIVING_BYTES = 64 * MIB;
 
+/** Bytes of output in all answers to reads that are being sent, beyond the first 64 KiB of each; beyond it answers are short. */
+export const MAX_SENDING_BYTES = 64 * MIB;
+
 /** Labels on one process. */
 export const MAX_LABELS = 64;
 

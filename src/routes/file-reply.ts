@@ -4,7 +4,7 @@ import { breakOff } from './live-reply.js';
 
 /** What a reply with the content of a file is made of. */
 export interface FileReply {
-  status: 200 | 206;
+  status: 200 | 202 | 206;
   headers: Record<string, string>;
   /** Left when the caller leaves; what it throws breaks the transfer off, so that it never looks complete. */
   body: AsyncIterable<Uint8Array>;
@@ -21,7 +21,7 @@ export async function sendContent(
   try {
     for await (const bytes of body) {
       await written(response, bytes);
-      if (signal?.aborted) return reply;
+      if (signal?.aborted || response.destroyed) return reply;
     }
     response.end();
   } catch (error) {

@@ -5,14 +5,15 @@ import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess } from '../protocol/exec-process.js';
-import { MAX_READ_BYTES } from '../protocol/limits.js';
+import { DEFAULT_READ_BYTES, MAX_READ_BYTES } from '../protocol/limits.js';
 import { Encoding, type ReadOutput, Stream } from '../protocol/output.js';
 import { Strict } from '../protocol/schema.js';
 import { longPoll } from './caller-gone.js';
-import { joinBytes } from './join-bytes.js';
-import { readResultJson } from './output-json.js';
+import { rawParts, readResultJson } from './output-json.js';
 import { AfterSeq, clampWait, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
 import { followRaw } from './raw-follow.js';
+import { ReplyBudget } from './reply-budget.js';
+import { sendParts } from './send-parts.js';
 
 const OutputParameters = Strict({
   after_seq: AfterSeq,
@@ -29,6 +30,7 @@ const RAW_TYPES = ['application/octet-stream', 'text/plain'] as const;
 
 /** `GET /processes/{process_id}/output`. */
 export function outputRoute(app: GatewayApp, processes: ExecProcess, probes: Probes): void {
+  const budget = new ReplyBudget();
   app.get('/processes/:process_id/output', { schema: { params: ProcessPath, querystring: OutputParameters } }, async (request, reply) => {
     const { process_id } = request.params;
     const { follow, ...query } = request.query;
@@ -41,9 +43,11 @@ export function outputRoute(app: GatewayApp, processes: ExecProcess, probes: Pro
       );
     }
     const type = preferredType(accept, ['application/json', ...RAW_TYPES]) ?? 'application/json';
-    const output = await read(processes, process_id, query, reply, probes.stopping);
+    const max_bytes = budget.room(Math.min(query.max_bytes ?? DEFAULT_READ_BYTES, MAX_READ_BYTES));
+    const output = await read(processes, process_id, { ...query, max_bytes }, reply, probes.stopping);
+    budget.hold(reply.raw, sizeOf(output));
     if (type !== 'application/json') return sendRaw(reply, contentType(type), output);
-    return reply.header('content-type', JSON_TYPE).send(readResultJson(output, query.encoding ?? 'base64'));
+    return sendParts(reply, 200, JSON_TYPE, readResultJson(output, query.encoding ?? 'base64'));
   });
 }
 
@@ -54,24 +58,27 @@ function read(
   reply: FastifyReply,
   stopping: AbortSignal,
 ): Promise<ReadOutput> {
-  const { after_seq, stream } = query;
-  const max_bytes = query.max_bytes === undefined ? undefined : Math.min(query.max_bytes, MAX_READ_BYTES);
+  const { after_seq, stream, max_bytes } = query;
   const wait_ms = clampWait(query.wait_ms ?? 0);
   return longPoll(reply, stopping, wait_ms, (wait, signal) =>
     processes.read(process_id, { after_seq, max_bytes, stream, wait_ms: wait }, { signal }),
   );
 }
 
-function sendRaw(reply: FastifyReply, type: string, output: ReadOutput): FastifyReply {
+function sizeOf({ chunks }: ReadOutput): number {
+  return chunks.reduce((sum, { chunk }) => sum + chunk.length, 0);
+}
+
+function sendRaw(reply: FastifyReply, type: string, output: ReadOutput): Promise<FastifyReply> {
   reply.headers({
-    'content-type': type,
+    'content-length': String(sizeOf(output)),
     'exec-next-seq': String(output.next_seq),
     'exec-exited': String(output.exited),
     'exec-closed': String(output.closed),
   });
   if (output.exit_code !== null) reply.header('exec-exit-code', String(output.exit_code));
   if (output.gap !== null) reply.header('exec-gap', JSON.stringify(output.gap));
-  return reply.send(joinBytes(output.chunks.map(({ chunk }) => chunk)));
+  return sendParts(reply, 200, type, rawParts(output));
 }
 
 function contentType(type: (typeof RAW_TYPES)[number]): string {

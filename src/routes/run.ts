@@ -2,9 +2,12 @@ import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { ExecProcess } from '../protocol/exec-process.js';
 import { RunRequest } from '../protocol/run.js';
 import { whileCallerStays } from './caller-gone.js';
-import { bytesText } from './output-json.js';
+import { withBytesJson } from './output-json.js';
 import { NoQuery } from './parameters.js';
+import { sendParts } from './send-parts.js';
 import { processUrl } from './start.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** `POST /run`. */
 export function runRoute(app: GatewayApp, processes: ExecProcess): void {
@@ -14,6 +17,6 @@ export function runRoute(app: GatewayApp, processes: ExecProcess): void {
     const ended = output.reason !== null;
     if (!ended) reply.header('location', processUrl(output.process_id));
     const { stdout, stderr, ...rest } = output;
-    return reply.code(ended ? 200 : 202).send({ ...rest, stdout: bytesText(stdout, encoding), stderr: bytesText(stderr, encoding) });
+    return sendParts(reply, ended ? 200 : 202, JSON_TYPE, withBytesJson(rest, { stdout, stderr }, encoding));
   });
 }
