@@ -36,6 +36,7 @@ const TUS = '1.0.0';
 export function fileUploadRoutes(parent: GatewayApp, files: ExecutorFileSystem, max_file_bytes: number | null): void {
   parent.register((app: GatewayApp, _options, done) => {
     addVersionCheck(app);
+    addExtensionCheck(app);
     // A part is read as it comes; a creation has no body, whatever type it says.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
@@ -111,6 +112,19 @@ function addVersionCheck(app: GatewayApp): void {
         field: 'Tus-Resumable',
       }),
     );
+  });
+}
+
+/** What extensions of tus that are not spoken ask for: passed over, a piece would stand for the whole file, and broken bytes for checked ones. */
+const FOREIGN: Record<string, string> = {
+  'Upload-Concat': 'An upload is not put together from others: send the file as one upload (parallelUploads: 1).',
+  'Upload-Checksum': 'Checksums are not looked at: leave it out, and compare the file when it is there.',
+};
+
+function addExtensionCheck(app: GatewayApp): void {
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    const field = Object.keys(FOREIGN).find((name) => headers[name.toLowerCase()] !== undefined);
+    done(field === undefined ? undefined : new GatewayError('invalid_request', `${FOREIGN[field]}`, { field }));
   });
 }
 

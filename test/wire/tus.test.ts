@@ -68,6 +68,20 @@ describe.each(['a gateway', 'a gateway in front of a gateway'])('%s', (which) =>
     expect(readdirSync(dir)).toEqual(['big file.bin']);
   });
 
+  it('pieces that are to be put together are refused, and never stand for the file; so are checksums', async () => {
+    writeFileSync(path, 'as it was');
+    await expect(send(randomBytes(1_000_000), server.url, { parallelUploads: 2, retryDelays: [] })).rejects.toThrow(/parallelUploads: 1/);
+    expect(readFileSync(path, 'utf8')).toBe('as it was');
+    expect(readdirSync(dir)).toEqual(['big file.bin']);
+    const begun = await server.fetch(`/fs/uploads?${new URLSearchParams({ path })}`, { method: 'POST', headers: { 'upload-length': '3' } });
+    const location = begun.headers.get('location');
+    const headers = { 'upload-offset': '0', 'content-type': 'application/offset+octet-stream', 'upload-checksum': 'sha1 AAAA' };
+    const part = await server.fetch(`/fs/${location}`, { method: 'PATCH', headers, body: 'abc' });
+    expect([part.status, await part.json()]).toEqual([400, expect.objectContaining({ field: 'Upload-Checksum' })]);
+    expect(readFileSync(path, 'utf8')).toBe('as it was');
+    await server.fetch(`/fs/${location}`, { method: 'DELETE' });
+  });
+
   it('tus-js-client gets through a line that is cut in the middle again and again, and sends nothing twice', async () => {
     const bytes = randomBytes(6_000_000);
     await using line = await Uplink.open(server.url, (count) => (count < 20 ? 400_000 : null));
