@@ -2,7 +2,7 @@ import type { Files } from '../client/files.js';
 import { retrySettings } from '../client/retry.js';
 import { uploadInParts } from '../client/upload-in-parts.js';
 import { type FileMetadata, GatewayError } from '../protocol/index.js';
-import { at, bytesAt, CopyFailure } from './copy-failure.js';
+import { at, bytesAt, CopyFailure, unreadableFailure } from './copy-failure.js';
 import type { CopyProgress } from './copy-progress.js';
 import type { Tally } from './copy-tally.js';
 import { keptMode, nameOf, type Operand, saysDirectory, within } from './operand.js';
@@ -23,6 +23,8 @@ export interface CopyOrder {
   several: boolean;
   progress: CopyProgress;
   signal: AbortSignal;
+  /** Told of each thing in a tree that could not be copied, while the rest was. */
+  fail(failure: CopyFailure): void;
 }
 
 /** A source that is there. */
@@ -119,12 +121,19 @@ export class Copier {
   async #tree({ operand, files, metadata }: Source, target: Operand): Promise<Tally> {
     const { parents, signal } = this.#order;
     const to = this.#to(target);
-    const tar = this.#metered(operand, await at(operand, files.system.readArchive({ path: operand.path }, { signal })));
+    const tar = this.#metered(
+      operand,
+      await at(operand, files.system.readArchive({ path: operand.path }, { skip_unreadable: true, signal })),
+    );
     const there = await this.#look(target);
     // The tar does not tell of the directory itself. Whoever fills it has to get in.
     const mode = keptMode(metadata) | 0o700;
     if (there === null) await at(target, to.createDirectory(target.path.replace(/\/+$/, ''), { mode, recursive: parents, signal }));
-    const unpacked = await at(target, to.system.writeArchive({ path: target.path }, tar, { any_links: true, signal }));
+    const { unreadable = [], ...unpacked } = await at(
+      target,
+      to.system.writeArchive({ path: target.path }, tar, { any_links: true, signal }),
+    );
+    for (const { path, code } of unreadable) this.#order.fail(unreadableFailure(operand, path, code));
     return { ...unpacked, directories: unpacked.directories + (there === null ? 1 : 0) };
   }
 

@@ -30,6 +30,13 @@ export class CopyFailure extends Error {
   }
 }
 
+/** Something in a tree that may not be read. */
+export function unreadableFailure(tree: Operand, path: string, code: string): CopyFailure {
+  const plain = path.replace(/\p{Cc}/gu, '?');
+  const why = code === 'access_denied' ? 'the system does not permit to read it' : 'the system could not read it';
+  return new CopyFailure({ ...tree, shown: `${tree.shown.replace(/\/+$/, '')}/${plain}` }, code, `${why}.`);
+}
+
 /** Waits for a call at one end of a copy; what it fails with is told as the failure of that end. */
 export async function at<T>(operand: Operand, call: Promise<T>): Promise<T> {
   try {

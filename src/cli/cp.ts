@@ -29,35 +29,40 @@ export async function cp(words: string[], options: CpOptions): Promise<void> {
   const progress = new CopyProgress(isShown(operands) ? process.stderr : null);
   const standard = new StandardStreams(process.stdin, process.stdout);
   const { recursive = false, parents = false, json = false } = options;
-  const order = { ...gateways, standard, recursive, parents, several: operands.length > 2, progress, signal: stop.signal };
-  await run(operands, order, json);
+  const failed: CopyFailure[] = [];
+  const fail = (failure: CopyFailure) => {
+    failed.push(failure);
+    progress.clear();
+    process.stderr.write(`exec-gateway cp: ${failure.line}\n`);
+  };
+  const order = { ...gateways, standard, recursive, parents, several: operands.length > 2, progress, signal: stop.signal, fail };
+  await run(operands, order, failed, json);
   progress.close();
   for (const signal of SIGNALS) process.off(signal, end);
   // Whoever started it learns that it was ended, and not that it failed.
   if (stop.signal.aborted) process.kill(process.pid, stop.signal.reason);
 }
 
-async function run(operands: Operand[], order: CopyOrder, json: boolean): Promise<void> {
+async function run(operands: Operand[], order: CopyOrder, failed: CopyFailure[], json: boolean): Promise<void> {
   const copier = new Copier(order);
   const destination = operands.at(-1) as Operand;
   const began = performance.now();
   let copied: Tally = NOTHING;
-  const failed: CopyFailure[] = [];
+  let whole = 0;
   for (const source of operands.slice(0, -1)) {
     try {
       copied = sum(copied, await copier.copy(source, destination));
+      whole++;
     } catch (error) {
       if (order.signal.aborted) return;
       if (!(error instanceof CopyFailure)) throw error;
-      failed.push(error);
-      order.progress.clear();
-      process.stderr.write(`exec-gateway cp: ${error.line}\n`);
+      order.fail(error);
     }
   }
   const duration_ms = Math.round(performance.now() - began);
   if (failed.length > 0) process.exitCode = 1;
   if (json) process.stdout.write(`${JSON.stringify({ ...copied, duration_ms, failed: failed.map(told) })}\n`);
-  else if (failed.length < operands.length - 1) order.progress.say(tallyText(copied, duration_ms));
+  else if (whole > 0) order.progress.say(tallyText(copied, duration_ms));
 }
 
 const told = ({ operand, code, message }: CopyFailure) => ({ path: operand.shown, code, detail: message });

@@ -9,6 +9,7 @@ import type {
   FileContent,
   FilePath,
   MetadataOptions,
+  ReadArchiveOptions,
   ReadDirectoryOptions,
   ReadFileOptions,
   RemoveOptions,
@@ -117,10 +118,10 @@ export class RemoteFileSystem implements ExecutorFileSystem {
     return LastingStream.open(new FileWatchSource(open, after_id), this.#retry, signal);
   }
 
-  async readArchive(path: FilePath, { signal }: CallOptions = {}): Promise<AsyncIterable<Uint8Array>> {
+  async readArchive(path: FilePath, { skip_unreadable, signal }: ReadArchiveOptions = {}): Promise<AsyncIterable<Uint8Array>> {
     // Packing is for slow lines; whoever asks here for a tar gets it unpacked. Browsers do as they like.
     const headers = { 'accept-encoding': 'identity' };
-    return streamBytes(await this.#wire.stream({ path: '/fs/archive', query: { ...path }, headers, signal }));
+    return streamBytes(await this.#wire.stream({ path: '/fs/archive', query: { ...path, skip_unreadable }, headers, signal }));
   }
 
   async writeArchive(path: FilePath, body: FileBody | Blob, options: WriteArchiveOptions = {}): Promise<Unpacked> {

@@ -4,7 +4,7 @@ import { GatewayError } from '../protocol/index.js';
 import { fileError } from './file-error.js';
 import { showPath } from './path-bytes.js';
 import { readBlocks } from './read-file.js';
-import { encodeTarEntry, type TarEntry, tarPadding } from './tar-entry.js';
+import { encodeTarEntry, LEFT_OUT, type TarEntry, tarPadding } from './tar-entry.js';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
@@ -52,8 +52,13 @@ export async function readyLink(at: Buffer, name: Buffer): Promise<ReadyEntry> {
 }
 
 /** The header of a directory. */
-export function directoryHeader(stats: BigIntStats, name: Buffer): Buffer {
-  return encodeTarEntry({ ...tarFields(stats), name: Buffer.concat([name, Buffer.from('/')]), type: 'directory' });
+export function directoryHeader(stats: BigIntStats, name: Buffer, more: [key: string, value: Buffer][] = []): Buffer {
+  return encodeTarEntry({ ...tarFields(stats), name: Buffer.concat([name, Buffer.from('/')]), type: 'directory' }, more);
+}
+
+/** Tells of something that was left out: an entry once more of the directory it is in, since no reader takes a record without one. */
+export function leftOutHeader(stats: BigIntStats, directory: Buffer, code: string, path: Buffer): Buffer {
+  return directoryHeader(stats, directory, [[LEFT_OUT, Buffer.from(`${code} ${path.toString()}`)]]);
 }
 
 function readyParts(parts: Buffer[]): ReadyEntry {

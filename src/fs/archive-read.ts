@@ -1,11 +1,12 @@
 import { constants, type Dirent } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { CallOptions, FilePath } from '../protocol/index.js';
-import { directoryHeader, type ReadyEntry, readyFile, readyHandle, readyLink } from './archive-file.js';
+import { type FilePath, GatewayError, type ReadArchiveOptions } from '../protocol/index.js';
+import { directoryHeader, leftOutHeader, type ReadyEntry, readyFile, readyHandle, readyLink } from './archive-file.js';
 import { Descent } from './descent.js';
 import { directoryEntries } from './directory-names.js';
 import { errnoOf, fileError } from './file-error.js';
 import type { FileRoot } from './file-root.js';
+import type { Held } from './held-directory.js';
 import { pathBytes, pathNames, showPath } from './path-bytes.js';
 import { closing, refuseSpecial } from './read-file.js';
 import { TAR_END } from './tar-entry.js';
@@ -19,18 +20,25 @@ const AHEAD = 16;
 /** What is told of something that is gone, or was swapped for something else, between the list and its turn. */
 const VANISHED = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'ENODEV', 'EINVAL']);
 
+/** What is of one entry and of no other. */
+const UNREADABLE = new Set(['access_denied', 'file_error']);
+
 const NOTHING = Buffer.alloc(0);
 const DOT = Buffer.from('.');
 const SLASH = Buffer.from('/');
 
 /** A tar of what is at a path, as `ExecutorFileSystem` has it. A link at the end of the path is followed, and no other. */
-export async function readArchive(root: FileRoot, path: FilePath, { signal }: CallOptions = {}): Promise<AsyncIterable<Uint8Array>> {
+export async function readArchive(
+  root: FileRoot,
+  path: FilePath,
+  { skip_unreadable = false, signal }: ReadArchiveOptions = {},
+): Promise<AsyncIterable<Uint8Array>> {
   signal?.throwIfAborted();
   return await root.at(path, { links: 'follow' }, async (place) => {
     const { held, stats } = await place.hold();
     try {
       if (stats.isDirectory()) {
-        const tree = new TreeArchive(await Descent.into(held, DOT), showPath(pathBytes(path)), signal);
+        const tree = new TreeArchive(await Descent.into(held, DOT), showPath(pathBytes(path)), skip_unreadable, signal);
         return closing(batched(tree.parts()), async () => tree.close());
       }
       refuseSpecial(stats);
@@ -48,13 +56,15 @@ export async function readArchive(root: FileRoot, path: FilePath, { signal }: Ca
 class TreeArchive {
   readonly #descent: Descent;
   readonly #shown: string;
+  readonly #skips: boolean;
   readonly #signal: AbortSignal | undefined;
   /** What is left to do in the directories on the way, the deepest last. */
   readonly #levels: { path: Buffer; entries: Dirent<Buffer>[]; next: number }[] = [];
 
-  constructor(descent: Descent, shown: string, signal: AbortSignal | undefined) {
+  constructor(descent: Descent, shown: string, skips: boolean, signal: AbortSignal | undefined) {
     this.#descent = descent;
     this.#shown = shown;
+    this.#skips = skips;
     this.#signal = signal;
   }
 
@@ -100,11 +110,12 @@ class TreeArchive {
 
   #ready(path: Buffer, entry: Dirent<Buffer>): Promise<ReadyEntry | null> {
     const name = Buffer.concat([path, entry.name]);
-    const at = this.#descent.here.at(entry.name);
+    const { here } = this.#descent;
+    const at = here.at(entry.name);
     const ready = this.#present(name, async () => {
       if (entry.isSymbolicLink()) return await readyLink(at, name);
       return entry.isFile() ? await readyFile(at, name, this.#signal) : null;
-    });
+    }).catch(async (error) => ({ parts: [await this.#leftOut(error, here, path, name)], close: async () => {} }));
     ready.catch(() => {}); // told when its turn comes
     return ready;
   }
@@ -113,10 +124,23 @@ class TreeArchive {
     const header = await this.#present(path, async () => {
       await this.#descent.enter(name);
       return directoryHeader(await this.#descent.here.stat(), path);
-    });
-    if (header === null) return [];
-    await this.#list(Buffer.concat([path, SLASH]));
-    return [header];
+    }).catch((error) => this.#leftOut(error, this.#descent.here, path.subarray(0, path.length - name.length), path));
+    if (header === null || this.#descent.depth === this.#levels.length) return header ? [header] : [];
+    try {
+      await this.#list(Buffer.concat([path, SLASH]));
+      return [header];
+    } catch (error) {
+      const told = await this.#leftOut(error, this.#descent.here, path, path);
+      await this.#descent.leave();
+      return [told];
+    }
+  }
+
+  /** What stands for something that may not be read, unless that is to fail. */
+  async #leftOut(error: unknown, here: Held, directory: Buffer, path: Buffer): Promise<Buffer> {
+    if (!this.#skips || !(error instanceof GatewayError) || !UNREADABLE.has(error.code)) throw error;
+    const name = directory.at(-1) === 0x2f ? directory.subarray(0, -1) : directory;
+    return leftOutHeader(await here.stat(), name.length > 0 ? name : DOT, error.code, path);
   }
 
   async #list(path: Buffer): Promise<void> {

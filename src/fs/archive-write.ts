@@ -42,7 +42,8 @@ export class ArchiveWriter {
       await this.#tar.drain();
       await this.#settle();
       await this.#target.finish();
-      return this.#target.unpacked;
+      const { unreadable } = this.#tar;
+      return unreadable.length === 0 ? this.#target.unpacked : { ...this.#target.unpacked, unreadable };
     } catch (error) {
       await Promise.allSettled(this.#under_way.values());
       await this.#target.finish().catch(() => undefined); // what failed is told already

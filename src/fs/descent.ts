@@ -48,6 +48,11 @@ export class Descent {
     return this.#levels.at(-1) as Level;
   }
 
+  /** How many directories it is in, the first included. */
+  get depth(): number {
+    return this.#levels.length;
+  }
+
   async enter(name: Buffer): Promise<void> {
     await this.#push(this.here, name);
     const far = this.#levels.at(-1 - HELD_LEVELS);

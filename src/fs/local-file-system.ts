@@ -14,6 +14,7 @@ import {
   GatewayError,
   type MetadataOptions,
   type MoveRequest,
+  type ReadArchiveOptions,
   type ReadDirectoryOptions,
   type ReadFileOptions,
   type Removed,
@@ -141,7 +142,7 @@ export class LocalFileSystem implements ExecutorFileSystem {
     await this.#calls.end(patience_ms);
   }
 
-  readArchive(path: FilePath, options?: CallOptions): Promise<AsyncIterable<Uint8Array>> {
+  readArchive(path: FilePath, options?: ReadArchiveOptions): Promise<AsyncIterable<Uint8Array>> {
     return readArchive(this.root, path, options);
   }
 

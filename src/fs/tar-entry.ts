@@ -40,9 +40,12 @@ export function tarPadding(size: number): Buffer {
   return TAR_END.subarray(0, (TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK);
 }
 
+/** The record, of the directory it is in, that tells of something that was left out of a tar: `CODE PATH`. Other readers pass over it. */
+export const LEFT_OUT = 'EXEC_GATEWAY.unreadable';
+
 /** The header of a file, symlink or directory; what the old format cannot hold goes before it as pax records. */
-export function encodeTarEntry(entry: TarEntry): Buffer {
-  const records = paxRecords(entry);
+export function encodeTarEntry(entry: TarEntry, more: [key: string, value: Buffer][] = []): Buffer {
+  const records = new Map([...paxRecords(entry), ...more]);
   if (records.size === 0) return header(entry, FLAGS[entry.type] ?? '0');
   const pax = encodePax(records);
   const about: TarEntry = { ...entry, name: Buffer.from('PaxHeaders/entry'), size: pax.length, target: Buffer.alloc(0), mode: 0o644 };

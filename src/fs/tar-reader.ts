@@ -1,10 +1,13 @@
 import { MAX_ARCHIVE_NAME_BYTES } from '../protocol/limits.js';
 import { ByteReader } from './byte-reader.js';
-import { TAR_BLOCK, type TarEntry, type TarType, tarPadding } from './tar-entry.js';
+import { LEFT_OUT, TAR_BLOCK, type TarEntry, type TarType, tarPadding } from './tar-entry.js';
 import { decodePax } from './tar-pax.js';
 
 /** Largest pax header, in bytes: room for the longest names, and for the extended attributes that some programs add. */
 const MAX_PAX_BYTES = 1024 * 1024;
+
+/** So many of the things that the writer left out are told. */
+const MAX_LEFT_OUT = 1_000;
 
 const TYPES: Record<string, TarType> = {
   '\0': 'file',
@@ -19,7 +22,7 @@ const TYPES: Record<string, TarType> = {
 };
 
 /** The records that are understood; others say nothing that is kept. */
-const KNOWN = new Set(['path', 'linkpath', 'size', 'uid', 'gid', 'mtime']);
+const KNOWN = new Set([LEFT_OUT, 'path', 'linkpath', 'size', 'uid', 'gid', 'mtime']);
 
 /** What is wrong with a tar. */
 export class TarFault extends Error {
@@ -33,6 +36,8 @@ export class TarFault extends Error {
 export class TarReader {
   readonly #bytes: ByteReader;
   readonly #global = new Map<string, Buffer>();
+  /** What the writer of the tar could not read, as far as it was passed. */
+  readonly unreadable: { path: string; code: string }[] = [];
   #first: TarEntry | null | undefined;
   #left = 0;
   #padding = 0;
@@ -64,7 +69,10 @@ export class TarReader {
       const size = sizeOf(block);
       switch (flag) {
         case 'x':
-          for (const [key, value] of await this.#pax(size)) records.set(key, value);
+          for (const [key, value] of await this.#pax(size)) {
+            if (key === LEFT_OUT) this.#leftOut(value.toString());
+            else records.set(key, value);
+          }
           break;
         case 'g':
           for (const [key, value] of await this.#pax(size)) {
@@ -122,6 +130,12 @@ export class TarReader {
       mtime_ns: nanoseconds(given('mtime')) ?? BigInt(number(block, 136, 12)) * 1_000_000_000n,
       target: type === 'symlink' || type === 'hard-link' ? (given('linkpath') ?? text(block, 157, 100)) : Buffer.alloc(0),
     };
+  }
+
+  /** Keeps what the writer says that it left out. */
+  #leftOut(text: string): void {
+    const [, code = 'file_error', path = text] = /^([a-z_]{1,64}) (.*)$/s.exec(text) ?? [];
+    if (this.unreadable.length < MAX_LEFT_OUT) this.unreadable.push({ path, code });
   }
 
   async #pax(size: number): Promise<Map<string, Buffer>> {

@@ -80,6 +80,12 @@ export interface RemoveOptions extends CallOptions {
   if_match?: string | string[] | undefined;
 }
 
+/** How a tree is packed. */
+export interface ReadArchiveOptions extends CallOptions {
+  /** Leave out what may not be read, and say so in the tar. Default false: it fails. */
+  skip_unreadable?: boolean | undefined;
+}
+
 export interface WriteArchiveOptions extends CallOptions {
   /** Also make the directories above it. Default false. */
   create_parents?: boolean | undefined;
@@ -147,7 +153,7 @@ export interface ExecutorFileSystem {
    * it fails, and does not end, when a file shrinks or cannot be read. Links are kept as links, special files left out, and so
    * is what vanishes before its turn.
    */
-  readArchive(path: FilePath, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
+  readArchive(path: FilePath, options?: ReadArchiveOptions): Promise<AsyncIterable<Uint8Array>>;
   /**
    * Unpacks a tar into a directory, which is made when it is missing. Each file lands whole or not at all; what was made
    * before a failure stays, and the error tells it in `unpacked`. Rejects with `unsafe_archive_entry` for what would leave the

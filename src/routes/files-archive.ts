@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { GatewayApp } from '../plugins/gateway-app.js';
-import { type ArchiveEncoding, archiveFields } from '../protocol/archive.js';
+import { type ArchiveEncoding, archiveFields, packFields } from '../protocol/archive.js';
 import { GatewayError } from '../protocol/error.js';
 import { pathFields } from '../protocol/file.js';
 import type { ExecutorFileSystem } from '../protocol/file-system.js';
@@ -12,17 +12,17 @@ import { sendContent } from './file-reply.js';
 import { ENCODINGS, packed, preferredEncoding } from './packed.js';
 import { uploadBody } from './upload-body.js';
 
-const ReadParameters = Strict(pathFields);
+const ReadParameters = Strict({ ...pathFields, ...packFields });
 const WriteParameters = Strict({ ...pathFields, ...archiveFields });
 
 const NAMES: Record<string, ArchiveEncoding | undefined> = { gzip: 'gzip', 'x-gzip': 'gzip', zstd: 'zstd' };
 
 /** `GET` and `PUT /fs/archive`. */
 export function fileArchiveRoutes(parent: GatewayApp, files: ExecutorFileSystem, max_file_bytes: number | null): void {
-  parent.get('/fs/archive', { schema: { querystring: ReadParameters } }, ({ query: path, headers }, reply) =>
+  parent.get('/fs/archive', { schema: { querystring: ReadParameters } }, ({ query: { skip_unreadable, ...path }, headers }, reply) =>
     whileCallerStays(reply, async ({ signal }) => {
       const encoding = preferredEncoding(headers['accept-encoding']);
-      const tar = await begun(await files.readArchive(path, { signal }));
+      const tar = await begun(await files.readArchive(path, { skip_unreadable, signal }));
       const reply_headers = {
         'content-type': 'application/x-tar',
         'content-disposition': attachment(`${lastName(path).replace(/^\.+/, '') || 'archive'}.tar`),
