@@ -23,8 +23,10 @@ import { addUnknownAddress } from './plugins/unknown-address.js';
 import { addUnreadBody } from './plugins/unread-body.js';
 import { addUploadBudget } from './plugins/upload-budget.js';
 import { addValidation } from './plugins/validation.js';
+import { addWebSockets } from './plugins/websocket.js';
 import type { ExecProcess } from './protocol/exec-process.js';
 import type { ExecutorFileSystem } from './protocol/file-system.js';
+import { attachRoute } from './routes/attach.js';
 import { controlRoutes } from './routes/control.js';
 import { eventRoutes } from './routes/events.js';
 import { fileRoutes } from './routes/files.js';
@@ -82,6 +84,7 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
   addJsonParser(app);
   addValidation(app);
   addErrors(app, config.max_body_bytes);
+  addWebSockets(app);
 
   addRoutes(app, config, machine, probes, counts);
   return app;
@@ -103,6 +106,7 @@ export function addRoutes(
   eventRoutes(app, processes, probes, config.heartbeat_ms);
   stdinRoute(app, processes);
   controlRoutes(app, processes);
+  attachRoute(app, processes, probes, config.heartbeat_ms);
   fileRoutes(app, files, probes, config);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);

@@ -1,4 +1,5 @@
 import { Unpacked } from '../../src/protocol/archive.js';
+import { ATTACH_PROTOCOL, AttachControl, AttachEvent } from '../../src/protocol/attach.js';
 import { SignalRequest, SignalScope, WriteRequest, Written } from '../../src/protocol/control.js';
 import {
   Copied,
@@ -58,6 +59,8 @@ export const SCHEMAS: Record<string, object> = {
   Written,
   SignalScope,
   SignalRequest,
+  AttachControl,
+  AttachEvent,
   Terminated,
   FileType,
   FileMetadata,
@@ -126,6 +129,10 @@ export const HEADERS: Record<string, { description: string; schema: object }> = 
   'Upload-Offset': { description: 'Bytes that are here: send on from there.', schema: { type: 'string', pattern: '^[0-9]+$' } },
   'Upload-Length': { description: 'Bytes the file will have.', schema: { type: 'string', pattern: '^[0-9]+$' } },
   'Upload-Expires': { description: 'When an unfinished upload is given up; absent when it is complete.', schema: { type: 'string' } },
+  'Sec-WebSocket-Protocol': {
+    description: 'The subprotocol that is spoken; absent when none was offered.',
+    schema: { type: 'string', enum: [ATTACH_PROTOCOL] },
+  },
   'Exec-Gap': { description: 'The gap at the start, as one line of JSON (see Gap); absent without one.', schema: { type: 'string' } },
 };
 
@@ -181,6 +188,13 @@ export const PARAMETERS: Record<string, object> = {
       { name, in: 'header', required: true, description, schema: { type: 'string', pattern: '^(0|[1-9][0-9]{0,15})$' }, example: '6' },
     ]),
   ),
+  'Sec-WebSocket-Protocol': {
+    name: 'Sec-WebSocket-Protocol',
+    in: 'header',
+    description: 'Subprotocols to choose from; without it, bytes alone are exchanged.',
+    schema: { type: 'string' },
+    example: ATTACH_PROTOCOL,
+  },
   'Last-Event-ID-of-a-watch': {
     name: 'Last-Event-ID',
     in: 'header',

@@ -3,6 +3,7 @@ import { Written } from '../../src/protocol/control.js';
 import { ReadResult } from '../../src/protocol/output.js';
 import { ProcessInfo, ProcessList, Terminated } from '../../src/protocol/process.js';
 import { RunResult } from '../../src/protocol/run.js';
+import { ATTACH_OPERATION } from './attach-operation.js';
 import { CHANGES, CLOSED, EVENTS, READ, RUNNING, START } from './examples.js';
 import { FILE_OPERATIONS } from './file-operations.js';
 import { ChangeFrames, EventFrames } from './frames.js';
@@ -158,6 +159,7 @@ export const OPERATIONS: Record<string, Operation> = {
       'process_exited',
       'stdin_closed',
       'stdin_offset_ahead',
+      'stdin_offset_behind',
       'stdin_backpressure',
     ],
   },
@@ -177,6 +179,7 @@ export const OPERATIONS: Record<string, Operation> = {
     replies: { 204: EMPTY },
     errors: ['invalid_request', ...ONE, ...BODY, 'process_exited', 'not_a_tty'],
   },
+  'GET /processes/{process_id}/attach': ATTACH_OPERATION,
   ...FILE_OPERATIONS,
   ...TREE_OPERATIONS,
   ...UPLOAD_OPERATIONS,

@@ -5,6 +5,7 @@ import { DEFAULT_CONFIG } from '../../src/config.js';
 import { addJsonParser } from '../../src/plugins/body-parsers.js';
 import type { Probes } from '../../src/plugins/probes.js';
 import { addValidation } from '../../src/plugins/validation.js';
+import { addWebSockets } from '../../src/plugins/websocket.js';
 import type { Route } from './document.js';
 
 /** All routes of the server with their schemas, without a server. */
@@ -16,6 +17,7 @@ export async function serverRoutes(): Promise<Route[]> {
     routes.push({ method: [method].flat().join(), path: url.replaceAll(/:(\w+)/g, '{$1}'), params, querystring, body });
   });
   addJsonParser(app);
+  addWebSockets(app);
   addValidation(app);
   // Nothing is called: routes only hold on to these.
   addRoutes(app, DEFAULT_CONFIG, {} as Machine, { stopping: new AbortController().signal } as Probes, {

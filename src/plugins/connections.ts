@@ -8,6 +8,9 @@ const FIRST_ASK_MS = 100;
 /** How often it is asked, each time after twice as long: clients take 16 digits of a chunk's size, and it may need five itself. */
 const MOST_ASKS = 11;
 
+/** The status of a connection that speaks another protocol by now: nothing of HTTP may be sent on it. */
+const SWITCHED = 101;
+
 /**
  * Keeps count of the replies each connection has still to carry, and makes their `close` event true: Node emits it only
  * for the reply that is being sent, never for those of pipelined requests that wait behind it when the connection ends.
@@ -66,7 +69,7 @@ class Connection {
    * of the next one's size (RFC 9112 §7.1). HTTP/1.0 has neither.
    */
   #ask(): void {
-    const reply = [...this.#replies].find(({ socket }) => socket !== null);
+    const reply = [...this.#replies].find(({ socket, statusCode }) => socket !== null && statusCode !== SWITCHED);
     if (reply === undefined || this.#socket.writableLength > 0) return;
     if (reply.headersSent) {
       if (reply.chunkedEncoding && !reply.writableEnded) this.#socket.write('0');

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { GatewayApp } from './gateway-app.js';
 
@@ -19,11 +20,16 @@ export function addRequestLog(app: GatewayApp): RequestCounts {
     counts.in_flight += 1;
     reply.raw.once('close', () => {
       counts.in_flight -= 1;
-      finish(counts, request, reply.raw.headersSent ? reply.raw.statusCode : LEFT, performance.now() - begun);
+      finish(counts, request, answered(reply.raw) ? reply.raw.statusCode : LEFT, performance.now() - begun);
     });
     done();
   });
   return counts;
+}
+
+/** A WebSocket's 101 does not go by way of the reply. */
+function answered({ headersSent, statusCode }: ServerResponse): boolean {
+  return headersSent || statusCode === 101;
 }
 
 function finish(counts: RequestCounts, request: FastifyRequest, status: number, ms: number): void {

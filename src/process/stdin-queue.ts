@@ -9,6 +9,8 @@ interface Writer {
   bytes: Uint8Array;
   readonly offset: number | undefined;
   readonly eof: boolean;
+  /** Whether it is still to be refused when its offset is behind. */
+  exact: boolean;
   settled: boolean;
   settle(error: unknown): void;
 }
@@ -40,9 +42,9 @@ export class StdinQueue {
   /**
    * Accepts `bytes`, waiting `wait_ms` (default 0) for room. With `offset`, what was accepted before is skipped.
    * @returns input accepted so far, in bytes
-   * @throws {GatewayError} `stdin_closed`, `process_exited`, `stdin_offset_ahead`, `stdin_backpressure`; the reason of an aborted signal
+   * @throws {GatewayError} `stdin_closed`, `process_exited`, `stdin_offset_ahead`, `stdin_offset_behind`, `stdin_backpressure`; the reason of an aborted signal
    */
-  write(bytes: Uint8Array, { eof = false, offset, wait_ms = 0 }: WriteOptions, options: CallOptions = {}): Promise<number> {
+  write(bytes: Uint8Array, { eof = false, offset, exact = false, wait_ms = 0 }: WriteOptions, options: CallOptions = {}): Promise<number> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       let signal: AbortSignal | undefined;
@@ -51,6 +53,7 @@ export class StdinQueue {
         bytes,
         offset,
         eof,
+        exact,
         settled: false,
         settle: (error) => {
           if (writer.settled) return;
@@ -65,7 +68,7 @@ export class StdinQueue {
       this.#writers.push(writer);
       this.#accept();
       if (writer.settled) return;
-      timer = setTimeout(() => writer.settle(this.#full(wait_ms)), wait_ms);
+      timer = setTimeout(() => writer.settle(this.#isBehind(writer) ? this.#behind(writer) : this.#full(wait_ms)), wait_ms);
       signal = options.signal; // asked for only now: most writes never wait
       if (signal?.aborted) abort();
       else signal?.addEventListener('abort', abort, { once: true });
@@ -94,6 +97,11 @@ export class StdinQueue {
       writer.settle(this.#ahead(offset));
       return true;
     }
+    if (this.#isBehind(writer)) {
+      writer.settle(this.#behind(writer));
+      return true;
+    }
+    writer.exact = false; // what it sees accepted from here on is its own
     let rest = offset === undefined ? writer.bytes : writer.bytes.subarray(Math.min(this.accepted_bytes - offset, writer.bytes.length));
     const repeated = rest.length === 0 && (eof ? this.#eof : offset !== undefined);
     while (rest.length > 0 && this.open && this.#queued_bytes < STDIN_QUEUE_BYTES) {
@@ -149,6 +157,20 @@ export class StdinQueue {
     return new GatewayError(
       'stdin_offset_ahead',
       `offset ${offset} is ahead of the ${accepted_bytes} bytes accepted so far: send from offset ${accepted_bytes}.`,
+      { accepted_bytes },
+    );
+  }
+
+  /** Others came first: of an exact write nothing was taken yet. */
+  #isBehind({ exact, offset }: Writer): boolean {
+    return exact && offset !== undefined && offset < this.accepted_bytes;
+  }
+
+  #behind({ offset }: Writer): GatewayError {
+    const { accepted_bytes } = this;
+    return new GatewayError(
+      'stdin_offset_behind',
+      `offset ${offset} is behind the ${accepted_bytes} bytes accepted so far: others have written. Send from offset ${accepted_bytes}.`,
       { accepted_bytes },
     );
   }

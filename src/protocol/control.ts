@@ -5,6 +5,12 @@ import { Count, Strict, Words } from './schema.js';
 export const writeFields = {
   eof: Type.Optional(Type.Boolean({ description: 'Close stdin after these bytes (types ^D on a tty).' })),
   offset: Type.Optional(Count('Where these bytes start in the whole input: a range that was already accepted is skipped.')),
+  exact: Type.Optional(
+    Type.Boolean({
+      description: 'Refuse instead of skipping when offset is behind what was accepted: others have written.',
+      default: false,
+    }),
+  ),
   wait_ms: Type.Optional(
     Count(`How long to wait for room in the queue, in milliseconds; clamped to ${MAX_WAIT_MS}.`, { default: DEFAULT_STDIN_WAIT_MS }),
   ),

@@ -65,6 +65,8 @@ export interface WatchQuery {
 export interface WriteOptions {
   eof?: boolean | undefined;
   offset?: number | undefined;
+  /** With offset: refuse (`stdin_offset_behind`) instead of skipping when it is behind what was accepted. Default false. */
+  exact?: boolean | undefined;
   /** How long to wait for room, in milliseconds, 0..60000. Default 10000. */
   wait_ms?: number | undefined;
 }

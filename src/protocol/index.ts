@@ -1,4 +1,5 @@
 export * from './archive.js';
+export * from './attach.js';
 export * from './base64.js';
 export * from './control.js';
 export * from './error.js';

@@ -39,6 +39,9 @@ export const STDIN_QUEUE_BYTES = MIB;
 /** Default `wait_ms` of a stdin write that meets a full queue, in milliseconds. */
 export const DEFAULT_STDIN_WAIT_MS = 10_000;
 
+/** Largest message of a viewer that is attached, in bytes: a large paste in one piece. */
+export const MAX_ATTACH_MESSAGE_BYTES = 4 * MIB;
+
 /** Default `grace_ms` between SIGTERM and SIGKILL, in milliseconds. */
 export const DEFAULT_GRACE_MS = 2_000;
 

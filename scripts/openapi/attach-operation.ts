@@ -1,0 +1,20 @@
+import { CODES, type Operation } from './operation.js';
+
+/** `GET /processes/{process_id}/attach`. */
+export const ATTACH_OPERATION: Operation = {
+  operationId: 'attachProcess',
+  tag: 'Output',
+  summary: 'Attach to a process',
+  description: `A WebSocket (RFC 6455): output as it comes, input as it is given. What is refused is refused before the 101, as in any other call; a plain GET meets the same checks and then 426.
+
+Without a subprotocol, binary messages are the bytes of the process, both ways, and text messages are input too; nothing else is sent. The connection ends with 1000 and the reason {"exit_code", "signal"}. Output that was evicted before the start is told by Exec-Gap in the 101; a viewer that falls behind what is retained later is closed with 4410. Input that the process does not take closes with 4409, but for that of a process that has ended; with read_only it is passed over.
+
+With the subprotocol exec-gateway.v1, text messages are JSON: AttachEvent from the gateway, a hello first, and AttachControl from the viewer. A binary message of the gateway is the seq of a chunk, as 8 bytes, big-endian, and its bytes; one of the viewer is the offset of its bytes in the whole input, in the same form, and these bytes. Input that was accepted before is passed over; a range ahead or, where others have written, behind is refused by an error with accepted_bytes, from where to send again. What cannot be done is told by an error, and the connection goes on.
+
+An error ends a connection with 4000 + its status and the reason {"code"}. 1001: the gateway shuts down. 1009: a message was larger than 4 MiB. A ping is sent after every heartbeat (15 s); a viewer that does not answer it before the next is dropped.`,
+  headers: ['Sec-WebSocket-Protocol'],
+  replies: {
+    101: { description: 'The connection is a WebSocket from here on.', headers: ['Exec-Gap', 'Sec-WebSocket-Protocol'] },
+  },
+  errors: ['invalid_request', 'invalid_cursor', ...CODES.ONE, 'cursor_ahead', 'upgrade_required'],
+};

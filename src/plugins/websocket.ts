@@ -1,0 +1,111 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import websocket from '@fastify/websocket';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { GatewayError } from '../protocol/error.js';
+import { MAX_ATTACH_MESSAGE_BYTES } from '../protocol/limits.js';
+import type { GatewayApp } from './gateway-app.js';
+import { serveWithoutUpgrade } from './without-upgrade.js';
+
+/** Time that a peer has to answer the end of its connection while the gateway stops, in milliseconds. */
+const CLOSING_MS = 300;
+
+/** The close code of a server that goes away (RFC 6455 §7.4.1). */
+export const GOING_AWAY = 1001;
+
+/** How one request becomes a WebSocket. */
+export interface Upgrade {
+  /** The subprotocol to speak; null for none. */
+  protocol: string | null;
+  /** Further headers of the 101. */
+  headers: Record<string, string>;
+  /** Largest message taken, in bytes; a larger one ends the connection with 1009. */
+  max_message_bytes: number;
+}
+
+const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+
+/** Requests whose connection Node has handed over: nothing else can come on it. */
+const handed_over = new WeakSet<IncomingMessage>();
+
+/** Says how a request is going to be upgraded. To be called before its handler. */
+export function prepareUpgrade(request: FastifyRequest, reply: FastifyReply, upgrade: Upgrade): void {
+  upgrades.set(request.raw, upgrade);
+  reply.raw.statusCode = 101; // what the log shows: the answer itself is not sent by way of the reply
+}
+
+/**
+ * Takes WebSockets on routes that have a `wsHandler`, after all checks of other requests. A request that asks for another
+ * upgrade, or asks another address, is answered as if it had not.
+ */
+export function addWebSockets(app: GatewayApp): void {
+  const gate = new EventEmitter() as Server;
+  const addresses: RegExp[] = [];
+  app.addHook('onRoute', ({ url, wsHandler }) => {
+    if (wsHandler) addresses.push(new RegExp(`^${url.replaceAll(/:\w+/g, '[^/?]+')}(\\?|$)`));
+  });
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const url = request.url ?? '';
+    if (isWebSocket(request) && addresses.some((address) => address.test(url))) {
+      handed_over.add(request);
+      gate.emit('upgrade', request, socket, head);
+    } else serveWithoutUpgrade(app.server, request, socket, head);
+  });
+  app.register(websocket, {
+    options: {
+      server: gate,
+      perMessageDeflate: false,
+      handleProtocols: (_offered, request) => upgrades.get(request)?.protocol ?? false,
+    },
+    // The peer broke the protocol or the connection: it was told, and nothing is left to do.
+    errorHandler: (error, socket, request) => {
+      request.log.debug({ req_id: request.id, err: error }, 'WebSocket broken off');
+      socket.terminate();
+    },
+    preClose(done) {
+      for (const socket of app.websocketServer.clients) {
+        socket.close(GOING_AWAY);
+        setTimeout(() => socket.terminate(), CLOSING_MS).unref();
+      }
+      done();
+    },
+  });
+  app.after(() => {
+    const server = app.websocketServer;
+    server.on('headers', (lines: string[], request: IncomingMessage) => {
+      const { headers = {}, max_message_bytes = MAX_ATTACH_MESSAGE_BYTES } = upgrades.get(request) ?? {};
+      for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+      server.options.maxPayload = max_message_bytes; // read for each connection right after this
+    });
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (handed_over.has(request.raw) && !reply.hasHeader('connection')) reply.header('connection', 'close');
+    done(null, payload);
+  });
+  // A refusal ends the connection, also one before the framework knows that it is of a WebSocket.
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
+    if (handed_over.has(raw)) raw.socket.destroySoon();
+    done();
+  });
+  app.addHook('preValidation', (request, reply, done) => done(request.ws ? badHandshake(request, reply) : undefined));
+}
+
+/** The refusal of a request that needs a WebSocket and did not ask for one (RFC 9110 §15.5.22). */
+export function upgradeRequired(reply: FastifyReply, detail: string): GatewayError {
+  reply.headers({ upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-version': '13' });
+  return new GatewayError('upgrade_required', detail, { field: 'Upgrade' });
+}
+
+function isWebSocket({ method, headers, httpVersion }: IncomingMessage): boolean {
+  const has_body = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return method === 'GET' && httpVersion === '1.1' && !has_body && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** What RFC 6455 §4.2.1 asks of a handshake, told as any other error. */
+function badHandshake(request: FastifyRequest, reply: FastifyReply): GatewayError | undefined {
+  const { 'sec-websocket-key': key, 'sec-websocket-version': version } = request.headers;
+  if (version !== '13') return upgradeRequired(reply, 'Sec-WebSocket-Version must be 13: no other version is spoken here.');
+  if (typeof key === 'string' && /^[+/0-9A-Za-z]{22}==$/.test(key)) return undefined;
+  return new GatewayError('invalid_request', 'Sec-WebSocket-Key must be 16 bytes in base64.', { field: 'Sec-WebSocket-Key' });
+}

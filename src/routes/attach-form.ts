@@ -1,0 +1,121 @@
+import { ATTACH_HEAD_BYTES, type AttachEvent, setAttachNumber } from '../protocol/attach.js';
+import type { Gap, ProcessEvent, Stream } from '../protocol/output.js';
+import { joinBytes } from './join-bytes.js';
+import { encodeOnce } from './shared-bytes.js';
+
+const TEXT = 1;
+const BINARY = 2;
+
+/** Whole frames, to be written one after the other. */
+export type Frames = readonly Uint8Array[];
+
+/** How what happens is told to one viewer. */
+export interface AttachForm {
+  /** The frames of one batch; a gap that cannot be told in them ends the connection. */
+  batch(events: ProcessEvent[]): Frames | Gap;
+}
+
+/** Bytes and nothing else. A hole at the start is told by a header, a later one cannot be. */
+export class RawForm implements AttachForm {
+  readonly #gap: Gap | null;
+
+  constructor(gap: Gap | null) {
+    this.#gap = gap;
+  }
+
+  batch(events: ProcessEvent[]): Frames | Gap {
+    for (const event of events) {
+      if (event.event !== 'gap' || event.to_seq === this.#gap?.to_seq) continue;
+      const { event: _name, ...gap } = event;
+      return gap;
+    }
+    return rawFrames(events);
+  }
+}
+
+/** Numbered chunks as binary messages, all else as text. */
+export class NumberedForm implements AttachForm {
+  #stream: Stream;
+
+  /** @param tty whether the process has a terminal: its chunks are of the stream pty, else of stdout unless it is said */
+  constructor(tty: boolean) {
+    this.#stream = tty ? 'pty' : 'stdout';
+  }
+
+  batch(events: ProcessEvent[]): Frames {
+    const frames = [numberedFrames[this.#stream](events)];
+    for (const event of events) if (event.event === 'output') this.#stream = event.stream;
+    return frames;
+  }
+}
+
+/** One control message as a frame. */
+export const textFrame = (event: AttachEvent): Uint8Array => wholeFrame(TEXT, Buffer.from(JSON.stringify(event)));
+
+const rawFrames = encodeOnce((events: ProcessEvent[]): Frames => {
+  const bytes = joinBytes(events.flatMap((event) => (event.event === 'output' ? [event.chunk] : [])));
+  if (bytes.length === 0) return [];
+  const head = Buffer.allocUnsafe(headBytes(bytes.length));
+  writeHead(head, 0, BINARY, bytes.length);
+  return [head, bytes];
+});
+
+/** Viewers at the same place share the frames, as long as they know of the same stream. */
+const numberedFrames: Record<Stream, (events: ProcessEvent[]) => Uint8Array> = {
+  stdout: encodeOnce((events) => numbered(events, 'stdout')),
+  stderr: encodeOnce((events) => numbered(events, 'stderr')),
+  pty: encodeOnce((events) => numbered(events, 'pty')),
+};
+
+function numbered(events: ProcessEvent[], known: Stream): Uint8Array {
+  const frames: Uint8Array[] = [];
+  let stream = known;
+  for (const event of events) {
+    if (event.event !== 'output') {
+      const { event: type, ...data } = event;
+      frames.push(textFrame({ type, ...data } as AttachEvent));
+      continue;
+    }
+    if (event.stream !== stream) frames.push(textFrame({ type: 'stream', stream: event.stream }));
+    stream = event.stream;
+    frames.push(chunkFrame(event.seq, event.chunk));
+  }
+  return frames.length === 1 ? (frames[0] as Uint8Array) : Buffer.concat(frames);
+}
+
+function chunkFrame(seq: number, chunk: Uint8Array): Uint8Array {
+  const length = ATTACH_HEAD_BYTES + chunk.length;
+  const at = headBytes(length);
+  const frame = Buffer.allocUnsafe(at + length);
+  writeHead(frame, 0, BINARY, length);
+  setAttachNumber(frame, seq, at);
+  frame.set(chunk, at + ATTACH_HEAD_BYTES);
+  return frame;
+}
+
+function wholeFrame(opcode: number, payload: Uint8Array): Uint8Array {
+  const at = headBytes(payload.length);
+  const frame = Buffer.allocUnsafe(at + payload.length);
+  writeHead(frame, 0, opcode, payload.length);
+  frame.set(payload, at);
+  return frame;
+}
+
+/** Bytes of the head of an unmasked frame (RFC 6455 §5.2). */
+function headBytes(length: number): number {
+  return length < 126 ? 2 : length < 65_536 ? 4 : 10;
+}
+
+function writeHead(frame: Buffer, at: number, opcode: number, length: number): void {
+  frame[at] = 0x80 | opcode;
+  if (length < 126) {
+    frame[at + 1] = length;
+  } else if (length < 65_536) {
+    frame[at + 1] = 126;
+    frame.writeUInt16BE(length, at + 2);
+  } else {
+    frame[at + 1] = 127;
+    frame.writeUInt32BE(0, at + 2);
+    frame.writeUInt32BE(length, at + 6);
+  }
+}
