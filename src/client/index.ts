@@ -1,3 +1,4 @@
+export type { AttachAbout } from '../protocol/attach.js';
 export type { SignalScope, Written } from '../protocol/control.js';
 export { type ErrorCode, GatewayError, type ProblemFields } from '../protocol/error.js';
 export type {
@@ -50,6 +51,8 @@ export type {
 export type { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '../protocol/process.js';
 export type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 export type { EnvPolicy, StartRequest, TtySize } from '../protocol/start.js';
+export { Attached, type AttachOptions, attach } from './attach.js';
+export type { SocketClass, SocketLike } from './attach-socket.js';
 export { Files } from './files.js';
 export { Gateway, type RunProcessOptions, type StartProcessOptions } from './gateway.js';
 export { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js';

@@ -20,6 +20,7 @@ import type { StartRequest, TtySize } from '../protocol/start.js';
 import { decodeBytes, decodeChunk, fromWire } from './decode-event.js';
 import { FollowSource } from './follow-source.js';
 import { LastingStream } from './lasting-stream.js';
+import { DOTS, pathOf } from './process-path.js';
 import { type RetryOptions, retrySettings } from './retry.js';
 import { WatchSource } from './watch-source.js';
 import { Wire, type WireOptions } from './wire.js';
@@ -111,18 +112,6 @@ export class RemoteExecProcess implements ExecProcess {
   async #json<T>(path: string, request: Omit<Parameters<Wire['json']>[0], 'path'>): Promise<T> {
     return (await this.#wire.json<T>({ path, ...request })).value;
   }
-}
-
-/** "", "." and ".." would lead to another address, so they never leave. */
-const DOTS = /^\.{0,2}$/;
-
-function pathOf(process_id: string, below = ''): string {
-  if (DOTS.test(process_id)) {
-    throw new GatewayError('process_not_found', `There is no process ${JSON.stringify(process_id)}: no id is empty or made of dots.`, {
-      process_id,
-    });
-  }
-  return `/processes/${encodeURIComponent(process_id.toWellFormed())}${below}`;
 }
 
 function gapOf(headers: Headers | null): Gap | null {

@@ -57,6 +57,11 @@ export class Wire {
     this.#fetch = own ?? ((input, init) => fetch(input, init));
   }
 
+  /** Where something is, and the headers to ask it with, for what is not asked by `fetch`. */
+  address(path: string, query: NonNullable<WireRequest['query']>): { url: string; headers: Record<string, string> } {
+    return { url: this.#base + path + queryText(query), headers: this.#headers };
+  }
+
   /** A call that is answered with JSON. */
   json<T>(request: WireRequest): Promise<WireReply<T>> {
     return this.#call(request, async (response) => {

@@ -16,6 +16,10 @@ export const ATTACH_HEAD_BYTES = 8;
 export const ATTACH_CONTROLS = {
   resize: Strict({ type: Type.Literal('resize'), ...TtySize.properties }),
   signal: Strict({ type: Type.Literal('signal'), ...SignalRequest.properties }),
+  input: Strict(
+    { type: Type.Literal('input'), offset: Count('Where the next input begins: accepted_bytes of the error.') },
+    { description: 'Goes on with input after stdin_offset_behind: what was sent before it is passed over.' },
+  ),
   eof: Strict({ type: Type.Literal('eof') }, { description: 'Closes stdin after the input so far (types ^D on a tty).' }),
   detach: Strict({ type: Type.Literal('detach') }, { description: 'Asks for the end of the connection; the process goes on.' }),
 } satisfies Record<string, TObject>;

@@ -39,7 +39,10 @@ export class AttachInput {
   #waiting: Uint8Array[] = [];
   #held_bytes = 0;
   #busy = false;
+  /** Whether what comes was sent before the viewer knew that others have written. */
+  #stale = false;
   #left = false;
+  #onSettled: (() => void) | null = null;
   #paused = false;
 
   /** @param anywhere whether the viewer does not count: its bytes go to the end of the input, wherever that is by then */
@@ -54,6 +57,7 @@ export class AttachInput {
 
   /** Takes bytes that begin at `offset` of the whole input; of what came before nothing is taken twice. */
   pushAt(offset: number, bytes: Uint8Array): void {
+    if (this.#stale) return;
     if (offset > this.#end) {
       this.#source.refused('input', this.#ahead(offset));
       return;
@@ -69,9 +73,27 @@ export class AttachInput {
     if (bytes.length > 0) this.#push(bytes);
   }
 
+  /** The viewer knows that others have written, and goes on after them. */
+  goOn(offset: number): void {
+    if (offset !== this.#accepted_bytes) {
+      this.#source.refused('input', offset > this.#accepted_bytes ? this.#ahead(offset) : this.#behind(offset));
+      return;
+    }
+    this.#stale = false;
+    this.#end = offset;
+  }
+
   /** Closes the input after what has come so far. */
   end(): void {
-    this.#push(EOF);
+    if (!this.#stale) this.#push(EOF);
+  }
+
+  /** Resolves when no input is on its way to the process. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#busy) this.#onSettled = resolve;
+      else resolve();
+    });
   }
 
   /** The viewer has left: what has arrived is still written, as far as the process takes it soon. */
@@ -92,6 +114,7 @@ export class AttachInput {
     const bytes = this.#take();
     this.#busy = bytes !== null;
     if (bytes !== null) this.#write(bytes);
+    else this.#onSettled?.();
   }
 
   /** All bytes that wait up to the end of the input, or that end. */
@@ -135,8 +158,10 @@ export class AttachInput {
     this.#waiting = [];
     this.#held_bytes = 0;
     this.#end = this.#accepted_bytes;
+    this.#stale = error.code === 'stdin_offset_behind';
     this.#busy = false;
     this.#source.refused(bytes === EOF ? 'eof' : 'input', error);
+    this.#onSettled?.();
     this.#readOn();
   }
 
@@ -144,6 +169,12 @@ export class AttachInput {
     if (!this.#paused || this.#held_bytes > LOW_BYTES) return;
     this.#paused = false;
     this.#source.resume();
+  }
+
+  #behind(offset: number): GatewayError {
+    const accepted_bytes = this.#accepted_bytes;
+    const detail = `offset ${offset} is behind the ${accepted_bytes} bytes accepted so far. Go on from there.`;
+    return new GatewayError('stdin_offset_behind', detail, { accepted_bytes });
   }
 
   #ahead(offset: number): GatewayError {

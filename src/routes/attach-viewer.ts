@@ -87,6 +87,7 @@ export class AttachViewer {
     }
     try {
       for await (const batch of subscription) if (!(await this.#show(batch))) return;
+      if (this.#closed) await this.#input.settled(); // its receipt comes before the end
       this.#finish();
     } catch (error) {
       this.#fail('output', asGatewayError(error));
@@ -110,8 +111,8 @@ export class AttachViewer {
     }
     if (!this.#open) return true;
     this.#raw.cork();
-    for (const frame of frames) this.#raw.write(frame);
     this.#receipts?.give();
+    for (const frame of frames) this.#raw.write(frame);
     this.#raw.uncork();
     if (this.#raw.writableNeedDrain) await this.#drained();
     return true;
@@ -147,13 +148,14 @@ export class AttachViewer {
     else if (control.type === 'detach') this.#end(1000, { detached: true });
     else if (this.#to.read_only) this.#refuse(control.type, readOnly());
     else if (control.type === 'eof') this.#input.end();
+    else if (control.type === 'input') this.#input.goOn(control.offset);
     else {
       this.#controls = this.#controls.then(() => this.#steer(control));
       if (++this.#pending >= MOST_CONTROLS) this.#hold('controls');
     }
   }
 
-  async #steer({ type, ...request }: Exclude<AttachControl, { type: 'eof' | 'detach' }>): Promise<void> {
+  async #steer({ type, ...request }: Exclude<AttachControl, { type: 'input' | 'eof' | 'detach' }>): Promise<void> {
     const { processes } = this.#options;
     const { process_id } = this.#to.process;
     try {

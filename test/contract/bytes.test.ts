@@ -9,7 +9,7 @@ import { followAll, readAll, sha256 } from '../support/told.js';
 const MIB = 1024 * 1024;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
+describe.each([...BACKENDS_AND_LAUNCHERS, 'attached'] as const)('%s', (name) => {
   const backend = useBackend(name);
 
   describe.each([false, true])('tty %s', (tty) => {

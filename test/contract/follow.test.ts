@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ProcessEvent } from '../../src/protocol/index.js';
-import { BACKENDS, useBackend } from '../support/backends.js';
+import { BACKENDS_AND_SOCKETS, useBackend } from '../support/backends.js';
 import { followAll, readAll, readUntil, sha256, type Told } from '../support/told.js';
 
-describe.each(BACKENDS)('%s', (name) => {
+describe.each(BACKENDS_AND_SOCKETS)('%s', (name) => {
   const backend = useBackend(name);
 
   it('each event comes once and in order, up to closed', async () => {

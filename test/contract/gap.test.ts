@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { BACKENDS, useBackend } from '../support/backends.js';
+import { BACKENDS_AND_SOCKETS, useBackend } from '../support/backends.js';
 import { followAll, readAll } from '../support/told.js';
 
 const PARROT = fileURLToPath(new URL('../fixtures/parrot.mjs', import.meta.url));
 
-describe.each(BACKENDS)('%s', (name) => {
+describe.each(BACKENDS_AND_SOCKETS)('%s', (name) => {
   const backend = useBackend(name);
 
   /** Starts a process that prints chunks of these sizes; resolves with their sizes by seq when all are out. */

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { describe, expect, it } from 'vitest';
 import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
 import type { ExecProcess, ProcessEvent } from '../../src/protocol/index.js';
-import { BACKENDS, type Backend, useBackend } from '../support/backends.js';
+import { BACKENDS_AND_SOCKETS, type Backend, useBackend } from '../support/backends.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 
 const NUMBERS = fileURLToPath(new URL('../fixtures/numbers.mjs', import.meta.url));
@@ -26,7 +26,7 @@ function expectWhole(events: ProcessEvent[]): void {
 
 const seqOf = (event: ProcessEvent | undefined) => (event === undefined ? 0 : event.event === 'gap' ? event.to_seq : event.seq);
 
-describe.each(BACKENDS)('%s', (name) => {
+describe.each(BACKENDS_AND_SOCKETS)('%s', (name) => {
   const backend = useBackend(name, { flags: ['--allow-host', '127.0.0.1'] });
 
   it('B22 a follower leaves and comes back 30 times', async () => {

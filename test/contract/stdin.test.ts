@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 const NOTHING = new Uint8Array();
 let gates = 0;
 
-describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
+describe.each([...BACKENDS_AND_LAUNCHERS, 'attached'] as const)('%s', (name) => {
   const backend = useBackend(name);
   const write = (process_id: string, text: string | Uint8Array, query?: WriteOptions) =>
     backend.process.write(process_id, typeof text === 'string' ? Buffer.from(text) : text, query);

@@ -6,20 +6,25 @@ import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
 import { RemoteFileSystem } from '../../src/client/remote-file-system.js';
 import { Environment, type ProcessLimits } from '../../src/environment.js';
 import type { ExecProcess, ExecutorFileSystem, ProcessInfo, StartRequest } from '../../src/protocol/index.js';
+import { AttachedProcess } from './attached-process.js';
 import { GatewayServer } from './gateway-server.js';
 import { commandLine, descriptors, markedProcesses, sessionMembers, until } from './proc.js';
 
 /**
  * `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway. `portable`: behind a
- * gateway that starts programs without the native launcher.
+ * gateway that starts programs without the native launcher. `attached`: behind a gateway in front of a gateway, followed and
+ * written to by WebSocket.
  */
-export type BackendName = 'local' | 'remote' | 'proxied' | 'portable';
+export type BackendName = 'local' | 'remote' | 'proxied' | 'portable' | 'attached';
 
 /** Where the contract holds: everywhere. */
 export const BACKENDS: BackendName[] = ['local', 'remote', 'proxied'];
 
 /** The same, and with both launchers: for what depends on how a program is started. */
 export const BACKENDS_AND_LAUNCHERS: BackendName[] = [...BACKENDS, 'portable'];
+
+/** The same, and by WebSocket: for what concerns following and writing. */
+export const BACKENDS_AND_SOCKETS: BackendName[] = [...BACKENDS, 'attached'];
 
 export interface BackendOptions {
   /** Limits of the processes. */
@@ -163,14 +168,15 @@ export class Backend {
       ...(given ? { token: given } : {}),
     });
     this.servers.push(host);
-    if (this.name === 'proxied') {
+    if (this.name === 'proxied' || this.name === 'attached') {
       const secret = join(this.dir, 'upstream-token');
       writeFileSync(secret, `${host.token}\n`, { mode: 0o600 });
       const flags = [...common, '--upstream', host.url, '--upstream-token-file', secret];
       this.servers.push(await GatewayServer.start({ flags }));
     }
     const { url, token } = this.servers.at(-1) as GatewayServer;
-    this.#process = new RemoteExecProcess({ url, token: token ?? undefined });
+    const Processes = this.name === 'attached' ? AttachedProcess : RemoteExecProcess;
+    this.#process = new Processes({ url, token: token ?? undefined });
     this.#files = new RemoteFileSystem({ url, token: token ?? undefined });
   }
 

@@ -1,0 +1,60 @@
+/** What is used of a WebSocket: that of browsers, of Node 22 and later, or the class of the package `ws`. */
+export interface SocketLike {
+  binaryType: string;
+  readonly readyState: number;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number, reason?: string): void;
+  /** Stops reading; only `ws` can. */
+  pause?(): void;
+  resume?(): void;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+}
+
+/** A class of WebSockets. */
+// biome-ignore lint/suspicious/noExplicitAny: browsers, Node and ws take different things to make one.
+export type SocketClass = new (url: string, ...rest: any[]) => SocketLike;
+
+const OPEN = 1;
+
+/** Makes a WebSocket with headers where that can be: everywhere but in browsers. */
+export function openSocket(given: SocketClass | undefined, url: string, protocol: string, headers: Record<string, string>): SocketLike {
+  const own = (globalThis as { WebSocket?: SocketClass }).WebSocket;
+  const Socket = given ?? own;
+  if (Socket === undefined) throw new TypeError('There is no WebSocket here: give the class of one, such as that of the package ws.');
+  if (Object.keys(headers).length === 0) return new Socket(url, protocol);
+  return Socket === own ? new Socket(url, { protocols: [protocol], headers }) : new Socket(url, [protocol], { headers });
+}
+
+/** How a connection ended. */
+export interface SocketEnd {
+  code: number;
+  reason: string;
+}
+
+/** Whom a connection tells. */
+export interface SocketEvents {
+  text(message: string): void;
+  bytes(message: Uint8Array): void;
+  ended(end: SocketEnd): void;
+}
+
+/** Listens to a WebSocket; the answer ends that. */
+export function listen(socket: SocketLike, events: SocketEvents): () => void {
+  socket.binaryType = 'arraybuffer';
+  socket.onmessage = ({ data }: { data: string | ArrayBuffer }) => {
+    if (typeof data === 'string') events.text(data);
+    else events.bytes(new Uint8Array(data));
+  };
+  socket.onclose = ({ code, reason }: SocketEnd) => events.ended({ code, reason });
+  socket.onerror = () => {}; // its end follows, and tells as much
+  return () => {
+    socket.onmessage = null;
+    socket.onclose = null;
+  };
+}
+
+/** Whether something can be sent. */
+export const isOpen = (socket: SocketLike | null): socket is SocketLike => socket?.readyState === OPEN;

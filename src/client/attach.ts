@@ -1,0 +1,292 @@
+import { ATTACH_PROTOCOL, type AttachAbout, type AttachEvent, type AttachHello, attachError } from '../protocol/attach.js';
+import type { SignalScope } from '../protocol/control.js';
+import { GatewayError } from '../protocol/error.js';
+import type { FollowQuery } from '../protocol/exec-process.js';
+import type { Gap, ProcessEvent } from '../protocol/output.js';
+import type { ProcessInfo } from '../protocol/process.js';
+import type { TtySize } from '../protocol/start.js';
+import { AttachConnection } from './attach-connection.js';
+import { AttachOutbox } from './attach-outbox.js';
+import { openSocket, type SocketClass, type SocketEnd } from './attach-socket.js';
+import { onAbort } from './on-abort.js';
+import { pathOf } from './process-path.js';
+import { Backoff, type RetryOptions, retrySettings } from './retry.js';
+import { Wire, type WireOptions } from './wire.js';
+
+/** Events that wait to be taken, in bytes of output: beyond it the connection is not read, or given up for a while. */
+const WAITING_BYTES = 4 * 1024 * 1024;
+
+/** Whom to attach to, and how. */
+export interface AttachOptions extends WireOptions, FollowQuery {
+  process_id: string;
+  /** Look on: input and control are refused. Default false. */
+  read_only?: boolean | undefined;
+  /** The class of WebSockets. Default: the global one. Browsers send no headers with theirs, so no token. */
+  WebSocket?: SocketClass | undefined;
+  /** Gives a new ticket for each connection, in place of a token. */
+  ticket?: (() => Promise<string>) | undefined;
+  retry?: RetryOptions | undefined;
+  /** Ends it. */
+  signal?: AbortSignal | undefined;
+  /** Told of a refusal of what was sent: of a resize of a process without a terminal, say. */
+  on_refused?: ((about: AttachAbout, error: GatewayError) => void) | undefined;
+  /** Told when the connection is lost, with the reason, and when there is one again, with null. */
+  on_line?: ((lost: GatewayError | null) => void) | undefined;
+}
+
+/**
+ * Attaches to a process by WebSocket. Resolves with the first connection, or rejects with the `GatewayError` it met. A
+ * connection that drops later is taken up again where it was: no output and no input is lost or comes twice.
+ */
+export async function attach(options: AttachOptions): Promise<Attached> {
+  const attached = new Attached(options);
+  await attached.ready;
+  return attached;
+}
+
+/** A process that one is attached to. Its events come in batches, once; leaving the loop detaches. */
+export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined> {
+  readonly #options: AttachOptions;
+  readonly #wire: Wire;
+  readonly #backoff: Backoff;
+  readonly #max_delay_ms: number;
+  readonly #outbox = new AttachOutbox((message) => this.#connection?.send(message) ?? false);
+  readonly #life = new AbortController();
+  #connection: AttachConnection | null = null;
+  #hello: AttachHello | null = null;
+  #after_seq: number;
+  #size: TtySize | null = null;
+  #waiting: ProcessEvent[] = [];
+  #waiting_bytes = 0;
+  /** Whether the connection is given up until what waits was taken. */
+  #parked = false;
+  #paused = false;
+  #wake: (() => void) | null = null;
+  #error: unknown = null;
+  #greet: { resolve: () => void; reject: (error: unknown) => void } | null = null;
+  /** Resolves with the first connection. */
+  readonly ready: Promise<void>;
+
+  constructor(options: AttachOptions) {
+    const retry = retrySettings(options.retry);
+    this.#options = options;
+    this.#wire = new Wire(options);
+    this.#backoff = new Backoff(retry);
+    this.#max_delay_ms = retry.max_delay_ms;
+    this.#after_seq = options.after_seq ?? 0;
+    const forget = onAbort(options.signal, () => this.#finish(options.signal?.reason));
+    this.#life.signal.addEventListener('abort', forget, { once: true });
+    this.ready = new Promise((resolve, reject) => {
+      this.#greet = { resolve, reject };
+    });
+    if (!this.#life.signal.aborted) void this.#connect();
+  }
+
+  /** The process as it was when the connection began. */
+  get process(): ProcessInfo {
+    return (this.#hello as AttachHello).process;
+  }
+
+  /** The gap it starts with, which is its first event too. */
+  get gap(): Gap | null {
+    return this.#hello?.gap ?? null;
+  }
+
+  /** Writes to stdin; resolves when the gateway has accepted it. */
+  write(input: string | Uint8Array): Promise<void> {
+    if (this.#life.signal.aborted) return Promise.reject(this.#error ?? detached());
+    return this.#outbox.push(typeof input === 'string' ? new TextEncoder().encode(input) : input);
+  }
+
+  /** Closes stdin after what was written. */
+  end(): void {
+    this.#outbox.end();
+  }
+
+  /** Gives the terminal another size; after a dropped connection the last one again. */
+  resize(size: TtySize): void {
+    this.#size = size;
+    this.#control({ type: 'resize', ...size });
+  }
+
+  /** Sends a signal; on a connection that is lost it is not sent. */
+  signal(name: string, scope?: SignalScope): void {
+    this.#control({ type: 'signal', signal: name, ...(scope ? { scope } : {}) });
+  }
+
+  /** Leaves; the process goes on. */
+  detach(): void {
+    this.#control({ type: 'detach' });
+    this.#finish(null);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
+    while (this.#waiting.length === 0) {
+      if (this.#life.signal.aborted) {
+        if (this.#error !== null) throw this.#error;
+        return { done: true, value: undefined };
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const value = this.#waiting;
+    this.#waiting = [];
+    this.#waiting_bytes = 0;
+    this.#readOn();
+    return { done: false, value };
+  }
+
+  async return(): Promise<IteratorResult<ProcessEvent[], undefined>> {
+    this.detach();
+    return { done: true, value: undefined };
+  }
+
+  #control(message: object): void {
+    this.#connection?.send(JSON.stringify(message));
+  }
+
+  async #connect(): Promise<void> {
+    const { process_id, stream, read_only, WebSocket, ticket } = this.#options;
+    try {
+      const query = { after_seq: this.#after_seq, stream, read_only, ticket: await ticket?.() };
+      if (this.#life.signal.aborted) return;
+      const { url, headers } = this.#wire.address(pathOf(process_id, '/attach'), query);
+      const socket = openSocket(WebSocket, url.replace(/^http/, 'ws'), ATTACH_PROTOCOL, ticket ? {} : headers);
+      let greeted = false;
+      this.#connection = new AttachConnection(socket, {
+        hello: (hello) => {
+          greeted = true;
+          this.#greeted(hello);
+        },
+        event: (event) => this.#event(event),
+        accepted: (accepted_bytes) => this.#outbox.accepted(accepted_bytes),
+        error: (error) => this.#refused(error),
+        ended: (end, error) => void (greeted ? this.#dropped(end, error) : this.#refusedAtAll(error)),
+      });
+    } catch (error) {
+      await this.#again(error);
+    }
+  }
+
+  #greeted(hello: AttachHello): void {
+    const first = this.#hello;
+    this.#hello = hello;
+    if (first && first.process.created_at !== hello.process.created_at) {
+      this.#finish(replaced(hello.process.process_id));
+      return;
+    }
+    this.#outbox.connected(hello.accepted_bytes);
+    if (first && this.#size) this.#control({ type: 'resize', ...this.#size });
+    this.#greet?.resolve();
+    this.#greet = null;
+    if (first) this.#options.on_line?.(null);
+  }
+
+  #event(event: ProcessEvent): void {
+    const last = event.event === 'gap' ? event.to_seq : event.seq;
+    if (last <= this.#after_seq) return;
+    this.#after_seq = last;
+    this.#backoff.progress();
+    this.#waiting.push(event);
+    if (event.event === 'output') this.#waiting_bytes += event.chunk.length;
+    if (event.event === 'closed') this.#life.abort(); // the connection stays until the gateway ends it: a receipt may be on its way
+    else if (this.#waiting_bytes > WAITING_BYTES && !this.#paused) this.#stopReading();
+    this.#wake?.();
+  }
+
+  #stopReading(): void {
+    this.#paused = true;
+    if (this.#connection?.pause()) return;
+    this.#parked = true;
+    this.#connection?.drop();
+  }
+
+  #readOn(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    if (!this.#parked) this.#connection?.resume();
+    else if (!this.#life.signal.aborted) void this.#connect();
+    this.#parked = false;
+  }
+
+  #refused(message: Extract<AttachEvent, { type: 'error' }>): void {
+    const error = attachError(message);
+    if (error === null) return;
+    if (error.code === 'stdin_offset_behind') {
+      this.#outbox.goOn(error.fields.accepted_bytes ?? 0);
+      return;
+    }
+    if (message.about === 'input' && error.status < 500) this.#outbox.fail(error);
+    if (error.status < 500) this.#options.on_refused?.(message.about, error);
+  }
+
+  /** A connection that never was says nothing of its reason: a plain call meets the same checks, and tells. */
+  async #refusedAtAll(cause: GatewayError | null): Promise<void> {
+    if (this.#life.signal.aborted) return;
+    const { process_id, stream, read_only } = this.#options;
+    const query = { after_seq: this.#after_seq, stream, read_only };
+    let error: unknown = cause;
+    try {
+      if (!cause) await this.#wire.empty({ path: pathOf(process_id, '/attach'), query, signal: this.#life.signal });
+    } catch (told) {
+      error = told instanceof GatewayError && told.code === 'upgrade_required' ? null : told;
+    }
+    await this.#again(error ?? new GatewayError('upstream_unreachable', 'The gateway answers, but no WebSocket comes through to it.'));
+  }
+
+  async #dropped({ code, reason }: SocketEnd, cause: GatewayError | null): Promise<void> {
+    const { opened_at } = this.#connection as AttachConnection;
+    this.#connection = null;
+    if (this.#life.signal.aborted) {
+      this.#outbox.fail(detached());
+      return;
+    }
+    if (code === 1000) return this.#finish(null);
+    if (performance.now() - opened_at >= this.#max_delay_ms) this.#backoff.progress(); // it held for a while
+    await this.#again(cause ?? attachError(endReason(code, reason)) ?? lost(code));
+  }
+
+  async #again(cause: unknown): Promise<void> {
+    this.#connection = null;
+    try {
+      if (this.#hello === null) throw cause;
+      if (cause instanceof GatewayError) this.#options.on_line?.(cause);
+      await this.#backoff.pause(cause, this.#life.signal);
+    } catch (error) {
+      return this.#finish(error);
+    }
+    await this.#connect();
+  }
+
+  #finish(error: unknown): void {
+    if (this.#life.signal.aborted) return;
+    this.#error = error ?? null;
+    this.#life.abort();
+    this.#connection?.drop();
+    this.#greet?.reject(error);
+    this.#outbox.fail(error ?? detached());
+    this.#wake?.();
+  }
+}
+
+const detached = () => new GatewayError('process_exited', 'Nothing is attached any more: the process has ended, or was left.');
+
+const lost = (code: number) => new GatewayError('upstream_unreachable', `The WebSocket to the gateway was lost (${code}).`);
+
+const replaced = (process_id: string) =>
+  new GatewayError('process_not_found', `The process ${JSON.stringify(process_id)} is another one by now.`, { process_id });
+
+/** A close with 4000 + status tells a code; the rest of the error was told before, if at all. */
+function endReason(code: number, reason: string): unknown {
+  if (code < 4000) return {};
+  try {
+    return { detail: `The gateway ended the connection (${code}).`, ...JSON.parse(reason) };
+  } catch {
+    return {};
+  }
+}

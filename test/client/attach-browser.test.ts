@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium, launchChromium } from '../support/chromium.js';
+import { bundleClient } from '../support/client-bundle.js';
+import { CuttingProxy } from '../support/cutting-proxy.js';
+import { findVim } from '../support/vim.js';
+import { useGateway } from '../wire/use-gateway.js';
+
+const CHROMIUM = findChromium();
+const VIM = findVim();
+const require = createRequire(import.meta.url);
+
+/** A terminal in the page, as the test sees it. */
+interface PageTerminal {
+  text(): string;
+  focus(): void;
+  resize(cols: number, rows: number): void;
+  lines(): number;
+}
+
+/** What the scripts put into the page. */
+interface PageWindow {
+  // biome-ignore lint/suspicious/noExplicitAny: the terminal's own types are those of a page.
+  [name: string]: any;
+  terminals: Record<string, PageTerminal>;
+}
+
+let server: Server;
+let browser: Browser;
+let page: Page;
+let origin = '';
+
+beforeAll(async () => {
+  server = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><body>'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+// A page cannot send a token with its WebSocket: this gateway asks for none.
+const gateway = useGateway(() => ({ token: null, flags: ['--no-auth', '--allow-host', '127.0.0.1', '--allow-origin', origin] }));
+
+beforeAll(async () => {
+  if (CHROMIUM === null) return;
+  browser = await launchChromium(CHROMIUM);
+  page = await browser.newPage();
+  await page.goto(origin);
+  for (const name of ['@xterm/xterm/lib/xterm.js', '@xterm/addon-attach/lib/addon-attach.js']) {
+    await page.addScriptTag({ content: readFileSync(require.resolve(name), 'utf8') });
+  }
+  await page.addScriptTag({ content: (await bundleClient()).code });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Opens a terminal over the attach addon or over `attach`, under a name. */
+function openTerminal(name: string, address: string, process_id: string, size: [number, number], by: 'addon' | 'client') {
+  return page.evaluate(
+    async ({ name, address, process_id, size, by }) => {
+      const global = globalThis as unknown as PageWindow;
+      const { document } = global;
+      const terminal = new global.Terminal({ cols: size[0], rows: size[1] });
+      terminal.open(document.body.appendChild(document.createElement('div')));
+      let lines = 0;
+      let resize = (cols: number, rows: number) => terminal.resize(cols, rows);
+      if (by === 'addon') {
+        const socket = new WebSocket(`${address.replace('http', 'ws')}/processes/${process_id}/attach`);
+        terminal.loadAddon(new global.AttachAddon.AttachAddon(socket));
+      } else {
+        const attached = await global.ExecGateway.attach({
+          url: address,
+          process_id,
+          retry: { first_delay_ms: 5, max_delay_ms: 50 },
+          on_line: (lost: unknown) => {
+            if (lost === null) lines += 1;
+          },
+        });
+        terminal.onData((text: string) => void attached.write(text));
+        terminal.onResize((to: object) => attached.resize(to));
+        void (async () => {
+          for await (const batch of attached) for (const event of batch) if (event.event === 'output') terminal.write(event.chunk);
+        })();
+        resize = (cols, rows) => terminal.resize(cols, rows);
+      }
+      const { active } = terminal.buffer;
+      global.terminals ??= {};
+      global.terminals[name] = {
+        text: () => Array.from({ length: terminal.rows }, (_, row) => active.getLine(active.viewportY + row)?.translateToString(true)).join('\n'),
+        focus: () => terminal.focus(),
+        resize,
+        lines: () => lines,
+      };
+    },
+    { name, address, process_id, size, by },
+  );
+}
+
+const screen = (name: string) => page.evaluate((name) => (globalThis as unknown as PageWindow).terminals[name]!.text(), name);
+
+/** Waits until the screen shows all of these. */
+async function shows(name: string, ...texts: string[]): Promise<void> {
+  await page.waitForFunction(
+    ([name, texts]) => texts.every((text) => (globalThis as unknown as PageWindow).terminals[name]!.text().includes(text)),
+    [name, texts] as const,
+  );
+}
+
+async function type(name: string, text: string): Promise<void> {
+  await page.evaluate((name) => (globalThis as unknown as PageWindow).terminals[name]!.focus(), name);
+  await page.keyboard.type(text);
+}
+
+const vim = () => gateway.start([VIM as string, '-u', 'NONE', '-i', 'NONE', '-N', '-n', '--cmd', 'set ruler'], { tty: { cols: 80, rows: 24 } });
+
+describe.skipIf(CHROMIUM === null || VIM === null)('xterm.js in Chromium, running vim', () => {
+  test('over its own attach addon, typed to and left as any terminal', async () => {
+    const { process_id } = await vim();
+    await openTerminal('addon', gateway.server.url, process_id, [80, 24], 'addon');
+    await shows('addon', '~', '0,0-1');
+    await type('addon', 'ihello ─ world');
+    await shows('addon', 'hello ─ world', 'INSERT');
+    await openTerminal('late', gateway.server.url, process_id, [80, 24], 'addon');
+    await shows('late', 'hello ─ world', 'INSERT');
+    expect(await screen('late')).toBe(await screen('addon'));
+  });
+
+  test('over attach(): resized, cut, taken up again, and the screen is that of one who was there all the time', async () => {
+    await using proxy = await CuttingProxy.open(gateway.server.url, (count) => (count === 0 ? 6_000 : null));
+    const { process_id } = await vim();
+    await openTerminal('cut', proxy.url, process_id, [80, 24], 'client');
+    await shows('cut', '~', '0,0-1');
+    await page.evaluate(() => (globalThis as unknown as PageWindow).terminals.cut!.resize(100, 30));
+    await type('cut', 'i');
+    const lines = Array.from({ length: 40 }, (_, i) => `line ${i + 1} of the text, typed while the line breaks`);
+    await type('cut', lines.join('\n'));
+    await shows('cut', lines.at(-1) as string, 'INSERT', '40,');
+    expect(proxy.cuts).toBe(1);
+    expect(await page.evaluate(() => (globalThis as unknown as PageWindow).terminals.cut!.lines())).toBe(1);
+    expect(await (await gateway.fetch(`/processes/${process_id}`)).json()).toMatchObject({ tty: { cols: 100, rows: 30 } });
+    await openTerminal('fresh', gateway.server.url, process_id, [100, 30], 'client');
+    await shows('fresh', lines.at(-1) as string, 'INSERT', '40,');
+    expect(await screen('fresh')).toBe(await screen('cut'));
+    for (const line of lines.slice(-20)) expect(await screen('cut')).toContain(line);
+  });
+});
