@@ -74,11 +74,11 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     this.#backoff = new Backoff(retry);
     this.#max_delay_ms = retry.max_delay_ms;
     this.#after_seq = options.after_seq ?? 0;
-    const forget = onAbort(options.signal, () => this.#finish(options.signal?.reason));
-    this.#life.signal.addEventListener('abort', forget, { once: true });
     this.ready = new Promise((resolve, reject) => {
       this.#greet = { resolve, reject };
     });
+    const forget = onAbort(options.signal, () => this.#finish(options.signal?.reason));
+    this.#life.signal.addEventListener('abort', forget, { once: true });
     if (!this.#life.signal.aborted) void this.#connect();
   }
 
@@ -104,9 +104,9 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   }
 
   /** Gives the terminal another size; after a dropped connection the last one again. */
-  resize(size: TtySize): void {
-    this.#size = size;
-    this.#control({ type: 'resize', ...size });
+  resize({ cols, rows }: TtySize): void {
+    this.#size = { cols, rows }; // and no more: a terminal's own event tells other things too
+    this.#control({ type: 'resize', cols, rows });
   }
 
   /** Sends a signal; on a connection that is lost it is not sent. */
@@ -194,7 +194,8 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     this.#backoff.progress();
     this.#waiting.push(event);
     if (event.event === 'output') this.#waiting_bytes += event.chunk.length;
-    if (event.event === 'closed') this.#life.abort(); // the connection stays until the gateway ends it: a receipt may be on its way
+    if (event.event === 'closed')
+      this.#life.abort(); // the connection stays until the gateway ends it: a receipt may be on its way
     else if (this.#waiting_bytes > WAITING_BYTES && !this.#paused) this.#stopReading();
     this.#wake?.();
   }

@@ -60,47 +60,70 @@ afterAll(async () => {
   server.close();
 });
 
-/** Opens a terminal over the attach addon or over `attach`, under a name. */
-function openTerminal(name: string, address: string, process_id: string, size: [number, number], by: 'addon' | 'client') {
+/** Opens a terminal over the attach addon or over `attach`, under a name; one that looks on does not answer what vim asks a terminal. */
+function openTerminal(
+  name: string,
+  address: string,
+  process_id: string,
+  size: [number, number],
+  by: 'addon' | 'client',
+  read_only = false,
+) {
   return page.evaluate(
-    async ({ name, address, process_id, size, by }) => {
+    async ({ name, address, process_id, size, by, read_only }) => {
       const global = globalThis as unknown as PageWindow;
       const { document } = global;
       const terminal = new global.Terminal({ cols: size[0], rows: size[1] });
       terminal.open(document.body.appendChild(document.createElement('div')));
       let lines = 0;
-      let resize = (cols: number, rows: number) => terminal.resize(cols, rows);
       if (by === 'addon') {
-        const socket = new WebSocket(`${address.replace('http', 'ws')}/processes/${process_id}/attach`);
+        const socket = new WebSocket(`${address.replace('http', 'ws')}/processes/${process_id}/attach?read_only=${read_only}`);
         terminal.loadAddon(new global.AttachAddon.AttachAddon(socket));
       } else {
         const attached = await global.ExecGateway.attach({
           url: address,
           process_id,
+          read_only,
           retry: { first_delay_ms: 5, max_delay_ms: 50 },
           on_line: (lost: unknown) => {
             if (lost === null) lines += 1;
           },
         });
-        terminal.onData((text: string) => void attached.write(text));
-        terminal.onResize((to: object) => attached.resize(to));
+        if (!read_only) {
+          terminal.onData((text: string) => void attached.write(text));
+          terminal.onResize((to: object) => attached.resize(to));
+        }
         void (async () => {
           for await (const batch of attached) for (const event of batch) if (event.event === 'output') terminal.write(event.chunk);
         })();
-        resize = (cols, rows) => terminal.resize(cols, rows);
       }
-      const { active } = terminal.buffer;
       global.terminals ??= {};
       global.terminals[name] = {
-        text: () => Array.from({ length: terminal.rows }, (_, row) => active.getLine(active.viewportY + row)?.translateToString(true)).join('\n'),
+        // The buffer is another one while a program has the whole screen.
+        text: () => {
+          const { active } = terminal.buffer;
+          return Array.from({ length: terminal.rows }, (_, row) => active.getLine(active.viewportY + row)?.translateToString(true)).join(
+            '\n',
+          );
+        },
         focus: () => terminal.focus(),
-        resize,
+        resize: (cols, rows) => terminal.resize(cols, rows),
         lines: () => lines,
       };
     },
-    { name, address, process_id, size, by },
+    { name, address, process_id, size, by, read_only },
   );
 }
+
+/** Waits until two screens are the same. */
+const same = (one: string, other: string) =>
+  page.waitForFunction(
+    ([one, other]) => {
+      const { terminals } = globalThis as unknown as PageWindow;
+      return terminals[one]!.text() === terminals[other]!.text();
+    },
+    [one, other] as const,
+  );
 
 const screen = (name: string) => page.evaluate((name) => (globalThis as unknown as PageWindow).terminals[name]!.text(), name);
 
@@ -117,7 +140,8 @@ async function type(name: string, text: string): Promise<void> {
   await page.keyboard.type(text);
 }
 
-const vim = () => gateway.start([VIM as string, '-u', 'NONE', '-i', 'NONE', '-N', '-n', '--cmd', 'set ruler'], { tty: { cols: 80, rows: 24 } });
+const vim = () =>
+  gateway.start([VIM as string, '-u', 'NONE', '-i', 'NONE', '-N', '-n', '--cmd', 'set ruler'], { tty: { cols: 80, rows: 24 } });
 
 describe.skipIf(CHROMIUM === null || VIM === null)('xterm.js in Chromium, running vim', () => {
   test('over its own attach addon, typed to and left as any terminal', async () => {
@@ -126,8 +150,9 @@ describe.skipIf(CHROMIUM === null || VIM === null)('xterm.js in Chromium, runnin
     await shows('addon', '~', '0,0-1');
     await type('addon', 'ihello ─ world');
     await shows('addon', 'hello ─ world', 'INSERT');
-    await openTerminal('late', gateway.server.url, process_id, [80, 24], 'addon');
+    await openTerminal('late', gateway.server.url, process_id, [80, 24], 'addon', true);
     await shows('late', 'hello ─ world', 'INSERT');
+    await same('late', 'addon');
     expect(await screen('late')).toBe(await screen('addon'));
   });
 
@@ -144,8 +169,9 @@ describe.skipIf(CHROMIUM === null || VIM === null)('xterm.js in Chromium, runnin
     expect(proxy.cuts).toBe(1);
     expect(await page.evaluate(() => (globalThis as unknown as PageWindow).terminals.cut!.lines())).toBe(1);
     expect(await (await gateway.fetch(`/processes/${process_id}`)).json()).toMatchObject({ tty: { cols: 100, rows: 30 } });
-    await openTerminal('fresh', gateway.server.url, process_id, [100, 30], 'client');
+    await openTerminal('fresh', gateway.server.url, process_id, [100, 30], 'client', true);
     await shows('fresh', lines.at(-1) as string, 'INSERT', '40,');
+    await same('fresh', 'cut');
     expect(await screen('fresh')).toBe(await screen('cut'));
     for (const line of lines.slice(-20)) expect(await screen('cut')).toContain(line);
   });

@@ -38,9 +38,24 @@ test('text of any kind is answered by an error, however much of it comes, and is
   const { process_id } = await gateway.start(['cat'], { pipe_stdin: true });
   const viewer = await AttachClient.open(gateway, `/processes/${process_id}/attach`);
   await viewer.first('hello');
-  const words = ['{"type":', '"resize"', '}', '{', '[', ']', '"cols":', '1e999', 'null', ',', '"\\ud800"', '"__proto__":', '"type":"signal"'];
+  const words = [
+    '{"type":',
+    '"resize"',
+    '}',
+    '{',
+    '[',
+    ']',
+    '"cols":',
+    '1e999',
+    'null',
+    ',',
+    '"\\ud800"',
+    '"__proto__":',
+    '"type":"signal"',
+  ];
   const flood = 5_000;
-  for (let i = 0; i < flood; i++) viewer.socket.send(Array.from({ length: randomInt(1, 8) }, () => words[randomInt(words.length)]).join(' '));
+  for (let i = 0; i < flood; i++)
+    viewer.socket.send(Array.from({ length: randomInt(1, 8) }, () => words[randomInt(words.length)]).join(' '));
   viewer.input(0, 'still\n');
   viewer.send({ type: 'eof' });
   await viewer.untilEnd();

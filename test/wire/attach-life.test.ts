@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { findNginx, Nginx } from '../support/nginx.js';
 import { rssBytes, until } from '../support/proc.js';
 import { AttachClient } from './attach-client.js';
@@ -11,10 +11,11 @@ import { useGateway, WireGateway } from './use-gateway.js';
 const MIB = 1024 * 1024;
 const NGINX = findNginx();
 const IN_FLIGHT = 'exec_gateway_http_requests_in_flight';
-const gateway = useGateway({ flags: ['--heartbeat-ms', '200'] });
-const open = (process_id: string, query = '', base?: string) =>
-  AttachClient.open(gateway, `/processes/${process_id}/attach${query}`, true, base);
-const nobody = () => until('nobody is attached', async () => (await gateway.server.metric(IN_FLIGHT)) === 1);
+const gateway = useGateway();
+const impatient = useGateway({ flags: ['--heartbeat-ms', '500'] });
+const open = (process_id: string, query = '', at = gateway, base?: string) =>
+  AttachClient.open(at, `/processes/${process_id}/attach${query}`, true, base);
+const nobody = (at = gateway) => until('nobody is attached', async () => (await at.server.metric(IN_FLIGHT)) === 1);
 
 describe('viewers', () => {
   test('one that reads nothing gets a gap, costs no memory, and disturbs nobody', async () => {
@@ -39,7 +40,9 @@ describe('viewers', () => {
   });
 
   test('several see the same from different places', async () => {
-    const { process_id } = await gateway.start(['sh', '-c', 'for i in $(seq 1 300); do echo $i; done; read x; seq 301 600'], { pipe_stdin: true });
+    const { process_id } = await gateway.start(['sh', '-c', 'for i in $(seq 1 300); do echo $i; done; read x; seq 301 600'], {
+      pipe_stdin: true,
+    });
     const first = await open(process_id);
     await first.until(() => first.text().includes('\n300\n'));
     const place = first.seqs()[0]!;
@@ -52,14 +55,14 @@ describe('viewers', () => {
   });
 
   test('B49 a silent one is asked whether it is there, also through a proxy that cuts silence; one that does not answer is dropped', async () => {
-    const { process_id } = await gateway.start(['sleep', '60']);
-    const viewer = await open(process_id);
+    const { process_id } = await impatient.start(['sleep', '60']);
+    const viewer = await open(process_id, '', impatient);
     let pings = 0;
     viewer.socket.on('ping', () => {
       pings += 1;
     });
-    const deaf = new WebSocket(`${gateway.server.url.replace('http', 'ws')}/processes/${process_id}/attach`, [], {
-      headers: { authorization: `Bearer ${gateway.server.token}` },
+    const deaf = new WebSocket(`${impatient.server.url.replace('http', 'ws')}/processes/${process_id}/attach`, [], {
+      headers: { authorization: `Bearer ${impatient.server.token}` },
       autoPong: false,
     });
     deaf.on('error', () => {});
@@ -68,19 +71,19 @@ describe('viewers', () => {
     await until('it is asked', () => pings >= 5);
     expect(viewer.end).toBeNull();
     viewer.socket.terminate();
-    await nobody();
+    await nobody(impatient);
   });
 
-  test.skipIf(NGINX === null)('B49 lives through nginx that cuts after 1 s of silence', async () => {
+  test.skipIf(NGINX === null)('B49 lives through nginx that cuts after 2 s of silence', async () => {
     const directives = ['proxy_http_version 1.1;', 'proxy_set_header Upgrade $http_upgrade;', 'proxy_set_header Connection upgrade;'];
-    await using nginx = await Nginx.start(gateway.server.url, [...directives, 'proxy_read_timeout 1s;']);
-    const { process_id } = await gateway.start(['sh', '-c', 'read x; echo $x'], { pipe_stdin: true });
-    const viewer = await open(process_id, '', nginx.url);
+    await using nginx = await Nginx.start(impatient.server.url, [...directives, 'proxy_read_timeout 2s;']);
+    const { process_id } = await impatient.start(['sh', '-c', 'read x; echo $x'], { pipe_stdin: true });
+    const viewer = await open(process_id, '', impatient, nginx.url);
     let pings = 0;
     viewer.socket.on('ping', () => {
       pings += 1;
     });
-    await until('it is asked for longer than the proxy waits', () => pings >= 10);
+    await until('it is asked for longer than the proxy waits', () => pings >= 5);
     viewer.input(0, 'still here\n');
     expect(await viewer.untilEnd()).toMatchObject({ code: 1000 });
     expect(viewer.text()).toBe('still here\n');
@@ -130,6 +133,7 @@ test('nothing is left of viewers: no timer, no waiter, no listener', async () =>
   await until('nobody waits', () => inside.waiting(process_id) === 0);
   await until('no request is under way', async () => (await inside.inFlight()) === 0);
   await until('no timer is left', () => timers() <= before);
+  expect(inside.waiting(process_id)).toBe(0);
 });
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('B23 %s', (signal) => {
@@ -139,7 +143,8 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('B23 %s', (signal) => {
     const plain = await going.start(['sh', '-c', "trap '' TERM; echo ready; while :; do sleep 0.1; done"]);
     const tty = await going.start(['cat'], { tty: true });
     const flood = await going.start(['yes']);
-    const at = ({ process_id }: { process_id: string }, numbered = true) => AttachClient.open(going, `/processes/${process_id}/attach`, numbered);
+    const at = ({ process_id }: { process_id: string }, numbered = true) =>
+      AttachClient.open(going, `/processes/${process_id}/attach`, numbered);
     const viewers = [await at(plain), await at(tty), await at(tty, false)];
     const stalled = await at(flood);
     stalled.socket.pause();

