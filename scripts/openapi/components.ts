@@ -1,5 +1,6 @@
 import { Unpacked } from '../../src/protocol/archive.js';
-import { ATTACH_PROTOCOL, AttachControl, AttachEvent } from '../../src/protocol/attach.js';
+import { AttachControl, AttachEvent } from '../../src/protocol/attach.js';
+import { ATTACH_PROTOCOL } from '../../src/protocol/attach-frame.js';
 import { SignalRequest, SignalScope, WriteRequest, Written } from '../../src/protocol/control.js';
 import {
   Copied,

@@ -1,4 +1,5 @@
-import { ATTACH_HEAD_BYTES, type AttachEvent, type AttachHello, attachNumber } from '../protocol/attach.js';
+import type { AttachEvent, AttachHello } from '../protocol/attach.js';
+import { ATTACH_HEAD_BYTES, attachNumber } from '../protocol/attach-frame.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ProcessEvent, Stream } from '../protocol/output.js';
 import { isOpen, listen, type SocketEnd, type SocketLike } from './attach-socket.js';

@@ -1,4 +1,4 @@
-import { ATTACH_HEAD_BYTES, setAttachNumber } from '../protocol/attach.js';
+import { ATTACH_HEAD_BYTES, setAttachNumber } from '../protocol/attach-frame.js';
 
 /** Largest message of input, in bytes. */
 const PIECE_BYTES = 32 * 1024;

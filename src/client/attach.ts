@@ -1,4 +1,5 @@
-import { ATTACH_PROTOCOL, type AttachAbout, type AttachEvent, type AttachHello, attachError } from '../protocol/attach.js';
+import type { AttachAbout, AttachEvent, AttachHello } from '../protocol/attach.js';
+import { ATTACH_PROTOCOL, attachError } from '../protocol/attach-frame.js';
 import type { SignalScope } from '../protocol/control.js';
 import { GatewayError } from '../protocol/error.js';
 import type { FollowQuery } from '../protocol/exec-process.js';

@@ -1,5 +1,6 @@
 export * from './archive.js';
 export * from './attach.js';
+export * from './attach-frame.js';
 export * from './base64.js';
 export * from './control.js';
 export * from './error.js';

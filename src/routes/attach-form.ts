@@ -1,4 +1,5 @@
-import { ATTACH_HEAD_BYTES, type AttachEvent, setAttachNumber } from '../protocol/attach.js';
+import type { AttachEvent } from '../protocol/attach.js';
+import { ATTACH_HEAD_BYTES, setAttachNumber } from '../protocol/attach-frame.js';
 import type { Gap, ProcessEvent, Stream } from '../protocol/output.js';
 import { joinBytes } from './join-bytes.js';
 import { encodeOnce } from './shared-bytes.js';

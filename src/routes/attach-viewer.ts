@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from '@fastify/websocket';
 import { GOING_AWAY } from '../plugins/websocket.js';
-import { type AttachAbout, type AttachControl, type AttachEvent, attachCloseCode, attachNumber } from '../protocol/attach.js';
+import type { AttachAbout, AttachControl, AttachEvent } from '../protocol/attach.js';
+import { attachCloseCode, attachNumber } from '../protocol/attach-frame.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess, Subscription } from '../protocol/exec-process.js';
 import type { Gap, ProcessEvent } from '../protocol/output.js';

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import { prepareUpgrade, upgradeRequired } from '../plugins/websocket.js';
-import { ATTACH_PROTOCOL } from '../protocol/attach.js';
+import { ATTACH_PROTOCOL } from '../protocol/attach-frame.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess } from '../protocol/exec-process.js';
 import { MAX_ATTACH_MESSAGE_BYTES } from '../protocol/limits.js';

@@ -70,8 +70,10 @@ describe('openapi.yaml and the server agree', async () => {
         for (const code of Object.keys(content?.['application/problem+json']?.examples ?? {})) described.set(code, Number(status));
       }
     }
-    // No operation gives these two: they are about addresses and methods that are none.
+    // No operation gives these: the one is about methods that are none, the others are told on a WebSocket.
     described.set('method_not_allowed', 405);
+    described.set('read_only', 403);
+    described.set('output_evicted', 410);
     const table = Object.entries(ERRORS).map(([code, [status]]) => [code, status]);
     const sorted = (rows: unknown[][]) => rows.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
     expect(sorted([...described])).toEqual(sorted(table));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { ATTACH_PROTOCOL, type AttachEvent } from '../../src/protocol/attach.js';
+import type { AttachEvent } from '../../src/protocol/attach.js';
+import { ATTACH_PROTOCOL } from '../../src/protocol/attach-frame.js';
 import type { WireGateway } from './use-gateway.js';
 
 type Headers = Record<string, string | string[] | undefined>;
