@@ -1,13 +1,12 @@
 import type { AttachEvent } from '../protocol/attach.js';
 import { ATTACH_HEAD_BYTES, setAttachNumber } from '../protocol/attach-frame.js';
 import type { Gap, ProcessEvent, Stream } from '../protocol/output.js';
-import { joinBytes } from './join-bytes.js';
 import { encodeOnce } from './shared-bytes.js';
 
 const TEXT = 1;
 const BINARY = 2;
 
-/** Whole frames, to be written one after the other. */
+/** Whole frames, to be written one after the other. They are copies: what they are made of is lent. */
 export type Frames = readonly Uint8Array[];
 
 /** How what happens is told to one viewer. */
@@ -54,11 +53,12 @@ export class NumberedForm implements AttachForm {
 export const textFrame = (event: AttachEvent): Uint8Array => wholeFrame(TEXT, Buffer.from(JSON.stringify(event)));
 
 const rawFrames = encodeOnce((events: ProcessEvent[]): Frames => {
-  const bytes = joinBytes(events.flatMap((event) => (event.event === 'output' ? [event.chunk] : [])));
-  if (bytes.length === 0) return [];
-  const head = Buffer.allocUnsafe(headBytes(bytes.length));
-  writeHead(head, 0, BINARY, bytes.length);
-  return [head, bytes];
+  const chunks = events.flatMap((event) => (event.event === 'output' ? [event.chunk] : []));
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  if (length === 0) return [];
+  const head = Buffer.allocUnsafe(headBytes(length));
+  writeHead(head, BINARY, length);
+  return [Buffer.concat([head, ...chunks])];
 });
 
 /** Viewers at the same place share the frames, as long as they know of the same stream. */
@@ -88,7 +88,7 @@ function chunkFrame(seq: number, chunk: Uint8Array): Uint8Array {
   const length = ATTACH_HEAD_BYTES + chunk.length;
   const at = headBytes(length);
   const frame = Buffer.allocUnsafe(at + length);
-  writeHead(frame, 0, BINARY, length);
+  writeHead(frame, BINARY, length);
   setAttachNumber(frame, seq, at);
   frame.set(chunk, at + ATTACH_HEAD_BYTES);
   return frame;
@@ -97,7 +97,7 @@ function chunkFrame(seq: number, chunk: Uint8Array): Uint8Array {
 function wholeFrame(opcode: number, payload: Uint8Array): Uint8Array {
   const at = headBytes(payload.length);
   const frame = Buffer.allocUnsafe(at + payload.length);
-  writeHead(frame, 0, opcode, payload.length);
+  writeHead(frame, opcode, payload.length);
   frame.set(payload, at);
   return frame;
 }
@@ -107,16 +107,16 @@ function headBytes(length: number): number {
   return length < 126 ? 2 : length < 65_536 ? 4 : 10;
 }
 
-function writeHead(frame: Buffer, at: number, opcode: number, length: number): void {
-  frame[at] = 0x80 | opcode;
+function writeHead(frame: Buffer, opcode: number, length: number): void {
+  frame[0] = 0x80 | opcode;
   if (length < 126) {
-    frame[at + 1] = length;
+    frame[1] = length;
   } else if (length < 65_536) {
-    frame[at + 1] = 126;
-    frame.writeUInt16BE(length, at + 2);
+    frame[1] = 126;
+    frame.writeUInt16BE(length, 2);
   } else {
-    frame[at + 1] = 127;
-    frame.writeUInt32BE(0, at + 2);
-    frame.writeUInt32BE(length, at + 6);
+    frame[1] = 127;
+    frame.writeUInt32BE(0, 2);
+    frame.writeUInt32BE(length, 6);
   }
 }

@@ -61,7 +61,7 @@ async function attach(
     streamsEnd.removeEventListener('abort', end);
     end();
   });
-  const subscription = await processes.follow(process_id, { after_seq, stream }, { signal: life.signal });
+  const subscription = await processes.follow(process_id, { after_seq, stream }, { signal: life.signal, lend: true });
   const process = await processes.get(process_id, {}, { signal: life.signal });
   if (!request.ws) return { process, subscription, after_seq, read_only, numbered };
   const { gap } = subscription;
