@@ -1,3 +1,5 @@
+import { Type } from '@sinclair/typebox';
+import { AttachControl, AttachEvent } from '../../src/protocol/attach.js';
 import { CODES, type Operation } from './operation.js';
 
 /** `GET /processes/{process_id}/attach`. */
@@ -14,7 +16,13 @@ With the subprotocol exec-gateway.v1, text messages are JSON: AttachEvent from t
 An error ends a connection with 4000 + its status and the reason {"code"}. 1001: the gateway shuts down. 1009: a message was larger than 4 MiB. A ping is sent after every heartbeat (15 s); a viewer that does not answer it before the next is dropped.`,
   headers: ['Sec-WebSocket-Protocol'],
   replies: {
-    101: { description: 'The connection is a WebSocket from here on.', headers: ['Exec-Gap', 'Sec-WebSocket-Protocol'] },
+    101: {
+      description: 'The connection is a WebSocket from here on. With exec-gateway.v1 each text message is one of these.',
+      content: {
+        'application/json': { schema: Type.Union([AttachEvent, AttachControl]), example: { type: 'resize', cols: 120, rows: 40 } },
+      },
+      headers: ['Exec-Gap', 'Sec-WebSocket-Protocol'],
+    },
   },
   errors: ['invalid_request', 'invalid_cursor', ...CODES.ONE, 'cursor_ahead', 'upgrade_required'],
 };

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -48,8 +47,8 @@ beforeAll(async () => {
   browser = await launchChromium(CHROMIUM);
   page = await browser.newPage();
   await page.goto(origin);
-  for (const name of ['@xterm/xterm/lib/xterm.js', '@xterm/addon-attach/lib/addon-attach.js']) {
-    await page.addScriptTag({ content: readFileSync(require.resolve(name), 'utf8') });
+  for (const path of [require.resolve('@xterm/xterm/lib/xterm.js'), require.resolve('@xterm/addon-attach/lib/addon-attach.js')]) {
+    await page.addScriptTag({ path });
   }
   await page.addScriptTag({ content: (await bundleClient()).code });
 });
