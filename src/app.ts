@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
+import { CodexServer } from './codex/codex-server.js';
 import type { AppConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { addAuth } from './plugins/auth.js';
@@ -29,6 +30,7 @@ import type { ExecutorFileSystem } from './protocol/file-system.js';
 import { attachRoute } from './routes/attach.js';
 import { controlRoutes } from './routes/control.js';
 import { eventRoutes } from './routes/events.js';
+import { execServerRoute } from './routes/exec-server.js';
 import { fileRoutes } from './routes/files.js';
 import { healthRoutes } from './routes/health.js';
 import { metricsRoute } from './routes/metrics.js';
@@ -110,6 +112,14 @@ export function addRoutes(
   fileRoutes(app, files, probes, config);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
+  codexRoute(app, config, { process: processes, files }, probes);
+}
+
+function codexRoute(app: GatewayApp, config: AppConfig, { process, files }: Machine, { streamsEnd }: Probes): void {
+  const { max_file_bytes, codex_linger_ms: linger_ms } = config;
+  const log = (err: unknown) => app.log.error({ err }, 'a request of a Codex client failed');
+  const codex = new CodexServer({ process, files, max_file_bytes, linger_ms, end: streamsEnd, log });
+  execServerRoute(app, (socket) => codex.accept(socket));
 }
 
 function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp {

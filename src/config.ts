@@ -1,4 +1,4 @@
-import { HEARTBEAT_MS } from './protocol/limits.js';
+import { CODEX_LINGER_MS, HEARTBEAT_MS } from './protocol/limits.js';
 
 /** Where the gateway listens. Port 0 takes any free port. */
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
@@ -23,6 +23,8 @@ export interface AppConfig {
   max_file_bytes: number | null;
   /** Silence on a stream after which a comment is sent, in milliseconds. */
   heartbeat_ms: number;
+  /** How long a session of a Codex client outlives its connection, in milliseconds. */
+  codex_linger_ms: number;
   log_level: LogLevel;
   /** The version shown in the metrics. */
   version: string;
@@ -38,6 +40,7 @@ export const DEFAULT_CONFIG: AppConfig = {
   body_timeout_ms: 120_000,
   max_file_bytes: null,
   heartbeat_ms: HEARTBEAT_MS,
+  codex_linger_ms: CODEX_LINGER_MS,
   log_level: 'info',
   version: '0.0.0',
 };

@@ -184,6 +184,15 @@ export const OPERATIONS: Record<string, Operation> = {
   ...TREE_OPERATIONS,
   ...UPLOAD_OPERATIONS,
   'GET /fs/watch': WATCH_OPERATION,
+  'GET /exec-server': {
+    operationId: 'serveCodex',
+    tag: 'Gateway',
+    summary: 'Be the executor of Codex',
+    description:
+      "A WebSocket that speaks the JSON-RPC protocol of Codex's exec-server, over the same processes and files. It takes no Origin header. What is sent and answered there is in docs/codex.md.",
+    replies: { 101: { description: 'The connection speaks WebSocket now.' } },
+    errors: ['invalid_request', 'upgrade_required'],
+  },
   'GET /healthz': {
     operationId: 'getHealth',
     tag: 'Gateway',

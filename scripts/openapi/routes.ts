@@ -20,10 +20,16 @@ export async function serverRoutes(): Promise<Route[]> {
   addWebSockets(app);
   addValidation(app);
   // Nothing is called: routes only hold on to these.
-  addRoutes(app, DEFAULT_CONFIG, {} as Machine, { stopping: new AbortController().signal } as Probes, {
-    in_flight: 0,
-    finished: new Map(),
-  });
+  addRoutes(
+    app,
+    DEFAULT_CONFIG,
+    {} as Machine,
+    { stopping: new AbortController().signal, streamsEnd: new AbortController().signal } as Probes,
+    {
+      in_flight: 0,
+      finished: new Map(),
+    },
+  );
   await app.ready();
   return routes;
 }

@@ -1,6 +1,6 @@
 import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
-import { GatewayError } from '../protocol/index.js';
+import { CODEX_LINGER_MS, GatewayError } from '../protocol/index.js';
 import { standardStream } from '../standard-stream.js';
 import { banner } from './banner.js';
 import { listen } from './listen.js';
@@ -30,6 +30,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       body_timeout_ms: options.bodyTimeoutMs,
       max_file_bytes: options.maxFileBytes ?? null,
       heartbeat_ms: options.heartbeatMs,
+      codex_linger_ms: CODEX_LINGER_MS,
       log_level: options.logLevel,
       version: VERSION,
     },

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '../protocol/error.js';
+import { checkJsonBounds } from '../protocol/json-bounds.js';
 import type { GatewayApp } from './gateway-app.js';
-import { checkJsonBounds } from './json-bounds.js';
 
 const JSON_TYPE = 'application/json';
 const OCTETS = 'application/octet-stream';

@@ -22,16 +22,19 @@ export interface GlobWork {
  * @throws {GatewayError} `invalid_argument` for globs that take too long
  */
 export function childEnv(own: NodeJS.ProcessEnv, policy: EnvPolicy = {}, env: Env = {}): Env {
-  const { inherit = 'core', exclude = [], set = {}, include_only } = policy;
+  const { inherit = 'core', ignore_case = false, set = {} } = policy;
+  const fold = (text: string) => (ignore_case ? text.toLowerCase() : text);
+  const exclude = (policy.exclude ?? []).map(fold);
+  const include_only = policy.include_only?.map(fold);
   const work = { left: MAX_GLOB_STEPS };
   const base: [string, string][] = [];
   for (const [name, value] of Object.entries(own)) {
     if (value === undefined || OWN.test(name) || inherit === 'none') continue;
     if (inherit === 'core' && !matches(name, CORE, work)) continue;
-    if (!matches(name, exclude, work)) base.push([name, value]);
+    if (!matches(fold(name), exclude, work)) base.push([name, value]);
   }
   base.push(...Object.entries(set));
-  const kept = include_only ? base.filter(([name]) => matches(name, include_only, work)) : base;
+  const kept = include_only ? base.filter(([name]) => matches(fold(name), include_only, work)) : base;
   return { ...Object.fromEntries(kept), ...env };
 }
 

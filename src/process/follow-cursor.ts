@@ -32,8 +32,16 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
   #wake: (() => void) | null = null;
   position: number;
   paces = true;
+  readonly patient: boolean;
 
-  constructor(log: EventLog, pacer: Pacer, after_seq: number, stream?: Stream, { lend = false, signal }: FollowOptions = {}) {
+  constructor(
+    log: EventLog,
+    pacer: Pacer,
+    after_seq: number,
+    stream?: Stream,
+    { lend = false, patient = false, signal }: FollowOptions = {},
+  ) {
+    this.patient = patient;
     this.#log = log;
     this.#pacer = pacer;
     this.#after_seq = after_seq;

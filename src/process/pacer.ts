@@ -12,6 +12,8 @@ export interface PacedReader {
   position: number;
   /** Whether the program waits for it; the pacer takes this away from a slow one and gives it back at the end. */
   paces: boolean;
+  /** Whether the program waits for it for as long as it takes. */
+  readonly patient: boolean;
 }
 
 /** What can be made to stand still: the reading side of a child. */
@@ -25,7 +27,8 @@ interface Source {
  * fast one would meet gaps. While a follower that had caught up is half of the retention behind, output is not read;
  * the program waits at its full pipe. A follower that does not come close again within a second is slow: the program
  * goes on without it, until it has caught up by itself. A program that was just started waits in the same way, at half
- * of its retention and for 500 ms at most, for whoever started it to follow. Otherwise nothing is ever held back.
+ * of its retention and for 500 ms at most, for whoever started it to follow. For a patient follower it waits without end.
+ * Otherwise nothing is ever held back.
  */
 export class Pacer {
   readonly #log: EventLog;
@@ -33,9 +36,10 @@ export class Pacer {
   readonly #high_bytes: number;
   readonly #low_bytes: number;
   readonly #readers = new Set<PacedReader>();
+  #paused = false;
   #patience: NodeJS.Timeout | null = null;
   /** Stands for the first follower until it comes. */
-  #expected: PacedReader | null = { position: 0, paces: true };
+  #expected: PacedReader | null = { position: 0, paces: true, patient: false };
 
   constructor(log: EventLog, source: Source) {
     this.#log = log;
@@ -69,8 +73,9 @@ export class Pacer {
 
   /** To be called after every chunk. */
   appended(): void {
-    if (this.#patience || this.#readers.size === 0 || !this.#anyBehind(this.#high_bytes)) return;
+    if (this.#paused || this.#readers.size === 0 || !this.#anyBehind(this.#high_bytes)) return;
     this.#source.pause();
+    this.#paused = true;
     // Where the gateway itself was held up, readers have one more turn of the loop to tell that they moved.
     const over = () => setImmediate(() => this.#patience === patience && this.#leaveBehind());
     const patience = setTimeout(over, this.#expected ? FIRST_PATIENCE_MS : PATIENCE_MS);
@@ -80,7 +85,7 @@ export class Pacer {
   /** To be called when a reader has moved. */
   advanced(reader?: PacedReader): void {
     if (reader && !reader.paces && reader.position === this.#log.total_bytes) reader.paces = true;
-    if (this.#patience && !this.#anyBehind(this.#low_bytes)) this.#resume();
+    if (this.#paused && !this.#anyBehind(this.#low_bytes)) this.#resume();
   }
 
   /** Lets go of the timer. */
@@ -93,14 +98,15 @@ export class Pacer {
   #leaveBehind(): void {
     this.expectNobody();
     for (const reader of this.#readers) {
-      if (this.#log.total_bytes - reader.position > this.#low_bytes) reader.paces = false;
+      if (!reader.patient && this.#log.total_bytes - reader.position > this.#low_bytes) reader.paces = false;
     }
-    this.#resume();
+    if (this.#paused && !this.#anyBehind(this.#low_bytes)) this.#resume();
   }
 
   #resume(): void {
     if (this.#patience) clearTimeout(this.#patience);
     this.#patience = null;
+    this.#paused = false;
     this.#source.resume();
   }
 

@@ -195,7 +195,7 @@ export class ProcessHandler implements ProcessHooks {
     const cwd = resolveCwd(this.#confineCwd(request.cwd));
     const env = childEnv(this.#own_env, request.env_policy, request.env);
     const size = tty ? { cols: 80, rows: 24, term: 'xterm-256color', ...(tty === true ? {} : tty) } : null;
-    if (size && request.env?.TERM === undefined && request.env_policy?.set?.TERM === undefined) env.TERM = size.term;
+    if (size?.term && request.env?.TERM === undefined && request.env_policy?.set?.TERM === undefined) env.TERM = size.term;
     checkSize(argv, env);
     return {
       command,

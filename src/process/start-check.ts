@@ -24,7 +24,7 @@ export function checkText(request: StartRequest): void {
   if (request.argv[0] === '') throw new GatewayError('invalid_argument', 'argv[0] is empty: name a program.', { field: 'argv[0]' });
   if (request.cwd !== undefined) checkString(request.cwd, 'cwd');
   if (request.arg0 !== undefined) checkString(request.arg0, 'arg0');
-  if (typeof request.tty === 'object' && request.tty.term !== undefined) checkString(request.tty.term, 'tty.term');
+  if (typeof request.tty === 'object' && typeof request.tty.term === 'string') checkString(request.tty.term, 'tty.term');
   checkEnv(request.env, 'env');
   checkEnv(request.env_policy?.set, 'env_policy.set');
 }

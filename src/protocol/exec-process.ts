@@ -52,6 +52,8 @@ export interface FollowOptions extends CallOptions {
    * left; their memory is then filled again, which spares a fast program much collecting of garbage.
    */
   lend?: boolean | undefined;
+  /** Let the process wait for this reader for as long as it takes, and not for 1 s only. A gateway behind is not told. Default false. */
+  patient?: boolean | undefined;
 }
 
 export interface WatchQuery {

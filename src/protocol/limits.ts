@@ -81,6 +81,12 @@ export const MAX_LABELS = 64;
 /** Silence on an event stream after which a comment is sent, in milliseconds: below the 30 s idle cut of strict proxies. */
 export const HEARTBEAT_MS = 15_000;
 
+/** Time that a session of a Codex client outlives its connection, in milliseconds: as long as Codex's own server keeps one, and some more. */
+export const CODEX_LINGER_MS = 90_000;
+
+/** Largest message of a Codex client, in bytes: a file of 48 MiB in base64, and more. */
+export const MAX_CODEX_MESSAGE_BYTES = 68 * MIB;
+
 /** Default and largest page of `GET /fs/directory`, in entries. */
 export const DEFAULT_FILE_PAGE = 1_000;
 export const MAX_FILE_PAGE = 10_000;

@@ -8,7 +8,7 @@ import {
   MAX_TIMEOUT_MS,
   MAX_VARIABLES,
 } from './limits.js';
-import { Count, Strict, Words } from './schema.js';
+import { Count, Nullable, Strict, Words } from './schema.js';
 
 /** The key of a process in this gateway, chosen by the caller or made up as a UUIDv7. `.` and `..` are refused. */
 export const ProcessId = Type.String({
@@ -28,7 +28,9 @@ const Tty = Type.Union(
     Strict({
       cols: Type.Optional(Cells('Columns')),
       rows: Type.Optional(Cells('Rows')),
-      term: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'TERM, unless env gives one.' })),
+      term: Type.Optional(
+        Nullable(Type.String({ minLength: 1, maxLength: 128, description: 'TERM, unless env gives one; null sets none.' })),
+      ),
     }),
   ],
   { description: 'Run on a terminal: true, or its size and type. Default false; 80 x 24, xterm-256color.' },
@@ -49,7 +51,8 @@ export const EnvPolicy = Strict(
         description: "What is taken from the gateway's environment: core is PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR.",
       }),
     ),
-    exclude: Type.Optional(Globs('Names to leave out; * and ? match, case counts.')),
+    ignore_case: Type.Optional(Type.Boolean({ default: false, description: 'Whether the globs match in any case.' })),
+    exclude: Type.Optional(Globs('Names to leave out; * and ? match, case counts unless ignore_case is given.')),
     set: Type.Optional(Variables('Variables to set.')),
     include_only: Type.Optional(Globs('When given, only names that match one of these stay.')),
   },

@@ -6,7 +6,7 @@ import type { GatewayApp } from '../../src/plugins/gateway-app.js';
 import { LocalExecProcess } from '../../src/process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler } from '../../src/process/process-handler.js';
 
-type Settings = Partial<Pick<AppConfig, 'heartbeat_ms' | 'body_timeout_ms'>>;
+type Settings = Partial<Pick<AppConfig, 'heartbeat_ms' | 'body_timeout_ms' | 'codex_linger_ms'>>;
 
 /** A gateway inside the test's own program, which can look at its timers and at who waits. It asks for no token. */
 export class InProcessGateway implements AsyncDisposable {

@@ -1,5 +1,5 @@
-import { GatewayError } from '../protocol/error.js';
-import { MAX_BODY_DEPTH, MAX_BODY_NAMES, MAX_BODY_VALUES } from '../protocol/limits.js';
+import { GatewayError } from './error.js';
+import { MAX_BODY_DEPTH, MAX_BODY_NAMES, MAX_BODY_VALUES } from './limits.js';
 
 /** A smaller body is not looked through, in bytes: whatever it holds is parsed in a few milliseconds. */
 const SMALL_BODY_BYTES = 64 * 1024;

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import type { ExecProcess, ExecutorFileSystem } from '../protocol/index.js';
+import type { Attachment } from './attachment.js';
+import { Connection } from './connection.js';
+import type { Machine } from './context.js';
+import { EnvironmentInfo } from './environment-info.js';
+import { invalidRequest, RPC, RpcError } from './rpc-error.js';
+import { Session } from './session.js';
+
+/** Sessions at once, detached ones among them. */
+const MOST_SESSIONS = 256;
+
+/** What {@link CodexServer} is given. */
+export interface CodexOptions {
+  process: ExecProcess;
+  files: ExecutorFileSystem;
+  /** Largest file a call may make, in bytes; null for any. */
+  max_file_bytes: number | null;
+  /** How long a session lives without a connection, and how long an ended process is known in it, in milliseconds. */
+  linger_ms: number;
+  /** Aborted when connections have to end. */
+  end: AbortSignal;
+  /** Told what went wrong on our side. */
+  log(error: unknown): void;
+}
+
+/** The executor that Codex speaks to: sessions of clients over the processes and files of a machine. */
+export class CodexServer {
+  readonly #machine: Machine;
+  readonly #options: CodexOptions;
+  readonly #sessions = new Map<string, Session>();
+  readonly #connections = new Set<Connection>();
+
+  constructor(options: CodexOptions) {
+    const { process, files, max_file_bytes, end } = options;
+    const info = new EnvironmentInfo(process);
+    this.#options = options;
+    this.#machine = { process, files, max_file_bytes, info: () => info.read() };
+    end.addEventListener('abort', () => this.#end(), { once: true });
+  }
+
+  /** Serves a WebSocket until it is closed. */
+  accept(socket: WebSocket): void {
+    const { log, end } = this.#options;
+    const connection = new Connection(socket, {
+      machine: this.#machine,
+      open: (resume, attachment) => this.#open(resume, attachment),
+      log,
+    });
+    this.#connections.add(connection);
+    connection.gone.addEventListener('abort', () => this.#connections.delete(connection), { once: true });
+    if (end.aborted) connection.end(GOING_AWAY, 'the gateway is shutting down');
+  }
+
+  #open(resume: string | undefined, attachment: Attachment): Session {
+    const session = resume === undefined ? this.#create() : this.#resume(resume);
+    session.attach(attachment);
+    return session;
+  }
+
+  #create(): Session {
+    if (this.#sessions.size >= MOST_SESSIONS) this.#makeRoom();
+    const id = randomUUID();
+    const { process, linger_ms } = this.#options;
+    const session = new Session(id, process, linger_ms, () => this.#sessions.delete(id));
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  #resume(id: string): Session {
+    const session = this.#sessions.get(id);
+    if (!session) throw invalidRequest(`unknown session id ${id.slice(0, 200)}`);
+    if (!session.attachment) return session;
+    // A client whose line broke may be back before that was noticed here.
+    session.attachment.probe();
+    throw new RpcError(RPC.SESSION_ATTACHED, `session ${id} is already attached to another connection`);
+  }
+
+  /** The oldest session that nobody is connected to and in which nothing runs makes room. */
+  #makeRoom(): void {
+    const idle = [...this.#sessions.values()].find((session) => session.idle);
+    if (!idle) throw invalidRequest(`there are ${MOST_SESSIONS} sessions, which is the limit: end one, or wait for one to expire`);
+    void idle.end();
+  }
+
+  #end(): void {
+    for (const connection of this.#connections) connection.end(GOING_AWAY, 'the gateway is shutting down');
+    for (const session of this.#sessions.values()) session.forget();
+  }
+}
+
+/** Close code of an end that is not the client's doing (RFC 6455 §7.4.1). */
+const GOING_AWAY = 1001;

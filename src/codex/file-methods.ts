@@ -1,0 +1,149 @@
+import { type FileMetadata, type FilePath, GatewayError } from '../protocol/index.js';
+import type { Call, Context } from './context.js';
+import { fileUri } from './file-uri.js';
+import { HANDLE_METHODS } from './handle-methods.js';
+import { listDirectory } from './list-directory.js';
+import { base64Bytes, type Params } from './params.js';
+import { realPath } from './real-path.js';
+import { invalidRequest } from './rpc-error.js';
+import { refuseSandbox } from './sandbox.js';
+import { walkOptions, walkTree } from './walk-tree.js';
+import { readWhole } from './whole-file.js';
+
+/** A call whose sandbox is looked at before anything is done. */
+const guarded =
+  (read: (params: Params) => Call) =>
+  (params: Params): Call => {
+    const call = read(params);
+    return async (context, id) => {
+      refuseSandbox(params);
+      return await call(context, id);
+    };
+  };
+
+/** The `fs/*` methods. */
+export const FILE_METHODS: Record<string, (params: Params) => Call> = {
+  'fs/readFile': guarded((params) => {
+    const path = params.path('path');
+    return (context, id) => readWhole(context, id, path);
+  }),
+
+  'fs/writeFile': guarded((params) => {
+    const path = params.path('path');
+    const text = params.text('dataBase64');
+    return async ({ machine, gone }) => {
+      const bytes = base64Bytes(text);
+      if (bytes === null) throw invalidRequest('fs/writeFile requires valid base64 dataBase64: standard alphabet, padded');
+      checkSize(bytes.length, machine.max_file_bytes);
+      await machine.files.writeFile(path, bytes, { signal: gone });
+      return {};
+    };
+  }),
+
+  'fs/createDirectory': guarded((params) => {
+    const path = params.path('path');
+    const recursive = params.optionalFlag('recursive', true);
+    return async ({ machine, gone }) => {
+      await machine.files.createDirectory(path, { recursive, signal: gone });
+      return {};
+    };
+  }),
+
+  'fs/getMetadata': guarded((params) => {
+    const path = params.path('path');
+    const follow = params.optionalFlag('followSymlinks', true);
+    return (context) => metadata(context, path, follow);
+  }),
+
+  'fs/canonicalize': guarded((params) => {
+    const path = params.path('path');
+    return async ({ machine, gone }) => ({ path: fileUri((await realPath(machine.files, path, gone)).path) });
+  }),
+
+  'fs/readDirectory': guarded((params) => {
+    const path = params.path('path');
+    return async ({ machine, gone }) => {
+      const entries = await listDirectory(machine.files, path, gone);
+      return { entries: entries.map(({ name, type }) => ({ fileName: name, isDirectory: type === 'directory', isFile: type === 'file' })) };
+    };
+  }),
+
+  'fs/walk': guarded((params) => {
+    const path = params.path('path');
+    const options = walkOptions(params.params('options'));
+    return async ({ machine, gone }) => await walkTree(machine.files, path, options, gone);
+  }),
+
+  'fs/remove': guarded((params) => {
+    const path = params.path('path');
+    const recursive = params.optionalFlag('recursive', true);
+    const force = params.optionalFlag('force', true);
+    return async ({ machine, gone }) => {
+      await machine.files.remove(path, { recursive, force, signal: gone });
+      return {};
+    };
+  }),
+
+  'fs/copy': guarded((params) => {
+    const source = params.path('sourcePath');
+    const destination = params.path('destinationPath');
+    const recursive = params.flag('recursive');
+    return (context) => copy(context, source, destination, recursive);
+  }),
+
+  'fs/watchMissing': guarded((params) => {
+    const watchId = params.count('watchId');
+    const missing = params.paths('missing');
+    const present = params.optionalPath('present');
+    return async ({ watches }) => ({ watching: await watches.add(watchId, missing, present) });
+  }),
+
+  ...Object.fromEntries(Object.entries(HANDLE_METHODS).map(([name, read]) => [name, guarded(read)])),
+};
+
+/** @throws {RpcError} for a file larger than this gateway makes */
+function checkSize(bytes: number, limit: number | null): void {
+  if (limit !== null && bytes > limit) throw invalidRequest(`the file has ${bytes} bytes, and the limit of this gateway is ${limit}`);
+}
+
+/** Of what a link leads to, and whether it was one. */
+async function metadata({ machine: { files }, gone: signal }: Context, path: FilePath, follow: boolean): Promise<object> {
+  if (!follow && (await realPath(files, path, signal)).through_link) throw invalidRequest('path contains a symbolic link');
+  const own = await files.getMetadata(path, { signal });
+  const isSymlink = own.type === 'symlink';
+  const { type, size_bytes, created_at, modified_at }: FileMetadata = isSymlink
+    ? await files.getMetadata(path, { follow_symlinks: true, signal })
+    : own;
+  return {
+    isDirectory: type === 'directory',
+    isFile: type === 'file',
+    isSymlink,
+    size: size_bytes,
+    createdAtMs: created_at === null ? 0 : Date.parse(created_at),
+    modifiedAtMs: Date.parse(modified_at),
+  };
+}
+
+/** Copies over what is there; a directory into one that is there. */
+async function copy({ machine, gone: signal }: Context, source: FilePath, destination: FilePath, recursive: boolean): Promise<object> {
+  const request = {
+    source_path: source.path,
+    source_path_base64: source.path_base64,
+    destination_path: destination.path,
+    destination_path_base64: destination.path_base64,
+  };
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  try {
+    await machine.files.copy({ ...given, recursive, overwrite: true }, { signal });
+    return {};
+  } catch (error) {
+    const refused = error instanceof GatewayError && COPY_REFUSALS[error.code];
+    throw refused ? invalidRequest(refused) : error;
+  }
+}
+
+const COPY_REFUSALS: Partial<Record<GatewayError['code'], string>> = {
+  is_a_directory: 'fs/copy requires recursive: true when sourcePath is a directory',
+  copy_into_itself: 'fs/copy cannot copy a directory to itself or one of its descendants',
+  not_regular_file: 'fs/copy only supports regular files, directories, and symlinks',
+};
