@@ -20,6 +20,7 @@ import { addReplyHeaders, setReplyHeaders } from './plugins/reply-headers.js';
 import { requestId } from './plugins/request-id.js';
 import { addRequestLog, type RequestCounts } from './plugins/request-log.js';
 import { addShutdownCheck } from './plugins/shutdown-check.js';
+import { Tickets } from './plugins/tickets.js';
 import { addUnknownAddress } from './plugins/unknown-address.js';
 import { addUnreadBody } from './plugins/unread-body.js';
 import { addUploadBudget } from './plugins/upload-budget.js';
@@ -38,8 +39,10 @@ import { openapiRoute } from './routes/openapi.js';
 import { outputRoute } from './routes/output.js';
 import { processRoutes } from './routes/processes.js';
 import { runRoute } from './routes/run.js';
+import { screenRoute } from './routes/screen.js';
 import { startRoutes } from './routes/start.js';
 import { stdinRoute } from './routes/stdin.js';
+import { ticketRoute } from './routes/tickets.js';
 import { limitUnsent } from './unsent-limit.js';
 
 /** Longest part of a path, in characters: an id has at most 128. */
@@ -76,7 +79,8 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
   addOriginCheck(app, config.allow_origins);
   addCors(app, config.allow_origins);
   addShutdownCheck(app, () => probes.shutting_down());
-  addAuth(app, config.token);
+  const tickets = new Tickets(config.token);
+  addAuth(app, config.token, tickets);
   addUnknownAddress(app);
   addExpectationCheck(app);
   addBodyTimeout(app, config.body_timeout_ms);
@@ -88,7 +92,7 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
   addErrors(app, config.max_body_bytes);
   addWebSockets(app);
 
-  addRoutes(app, config, machine, probes, counts);
+  addRoutes(app, config, machine, probes, counts, tickets);
   return app;
 }
 
@@ -99,16 +103,19 @@ export function addRoutes(
   { process: processes, files }: Machine,
   probes: Probes,
   counts: RequestCounts,
+  tickets: Tickets,
 ): void {
   healthRoutes(app, probes);
   startRoutes(app, processes);
   runRoute(app, processes);
   processRoutes(app, processes, probes);
   outputRoute(app, processes, probes);
+  screenRoute(app, processes, probes);
   eventRoutes(app, processes, probes, config.heartbeat_ms);
   stdinRoute(app, processes);
   controlRoutes(app, processes);
   attachRoute(app, processes, probes, config.heartbeat_ms);
+  ticketRoute(app, processes, tickets);
   fileRoutes(app, files, probes, config);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);

@@ -28,8 +28,10 @@ import {
 } from '../../src/protocol/output.js';
 import { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '../../src/protocol/process.js';
 import { RunRequest, RunResult } from '../../src/protocol/run.js';
+import { Screen } from '../../src/protocol/screen.js';
 import { SearchEnd, SearchMatch } from '../../src/protocol/search.js';
 import { EnvPolicy, Labels, ProcessId, StartRequest, TtySize } from '../../src/protocol/start.js';
+import { Ticket, TicketRequest, TicketScope } from '../../src/protocol/ticket.js';
 import { Upload, UploadId } from '../../src/protocol/upload.js';
 import { ERROR_CODES } from './examples.js';
 
@@ -51,6 +53,7 @@ export const SCHEMAS: Record<string, object> = {
   Chunk,
   Gap,
   ReadResult,
+  Screen,
   ExitedData,
   ClosedData,
   SnapshotData,
@@ -63,6 +66,9 @@ export const SCHEMAS: Record<string, object> = {
   AttachControl,
   AttachEvent,
   Terminated,
+  TicketScope,
+  TicketRequest,
+  Ticket,
   FileType,
   FileMetadata,
   DirectoryEntry,
@@ -134,6 +140,7 @@ export const HEADERS: Record<string, { description: string; schema: object }> = 
     description: 'The subprotocol that is spoken; absent when none was offered.',
     schema: { type: 'string', enum: [ATTACH_PROTOCOL] },
   },
+  'Exec-Screen-Complete': { description: 'See complete of Screen.', schema: flag },
   'Exec-Gap': { description: 'The gap at the start, as one line of JSON (see Gap); absent without one.', schema: { type: 'string' } },
 };
 

@@ -59,7 +59,15 @@ export function openapiDocument(routes: Route[], version: string): Record<string
       parameters: PARAMETERS,
       headers: HEADERS,
       responses: Object.fromEntries(Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1))),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The token that the gateway was started with.' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'The token that the gateway was started with.' },
+        ticket: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'ticket',
+          description: 'A ticket of POST /tickets, in place of the token and never with it.',
+        },
+      },
     },
   };
 }
@@ -83,7 +91,7 @@ ${rows.join('\n')}
 }
 
 function operationObject(route: Route, operation: Operation, shared: Record<string, unknown>): object {
-  const { operationId, tag, summary, description, open } = operation;
+  const { operationId, tag, summary, description, open, ticket } = operation;
   const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.querystring, 'query')];
   for (const name of operation.headers ?? []) parameters.push({ $ref: `#/components/parameters/${name}` });
   return {
@@ -92,6 +100,7 @@ function operationObject(route: Route, operation: Operation, shared: Record<stri
     summary,
     ...(description === undefined ? {} : { description }),
     ...(open ? { security: [] } : {}),
+    ...(ticket ? { security: [{ bearer: [] }, { ticket: [] }] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, operation) }),
     ...(operation.upload === undefined ? {} : { requestBody: uploadBody(operation.upload) }),

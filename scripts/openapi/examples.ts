@@ -54,6 +54,20 @@ export const READ = {
   gap: null,
 };
 
+/** What `GET …/screen` answers. */
+export const SCREEN = {
+  process_id: ID,
+  cols: 80,
+  rows: 24,
+  cursor: { row: 2, col: 2, visible: true },
+  title: null,
+  alternate: false,
+  text: '$ make\nmake: Nothing to be done.\n$',
+  paint: null,
+  next_seq: 4,
+  complete: true,
+};
+
 /** What `GET …/events` streams. */
 export const EVENTS = `id: 1
 event: output
@@ -95,6 +109,11 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   invalid_pattern: ['text is no regular expression of RE2: missing closing ): `(foo`.', { field: 'text' }],
   path_too_long: ['A name in path is longer than this file system takes (255 bytes).', { path: NOTES }],
   unauthorized: ['Send the token of this gateway in one header: "Authorization: Bearer TOKEN".'],
+  invalid_ticket: ['The ticket is not one that this gateway gave out: ask for a new one by POST /tickets.'],
+  ticket_expired: [
+    'The ticket was good until 2026-01-15T09:31:00.000Z: ask for a new one by POST /tickets, and continue after the last event.',
+  ],
+  ticket_for_another: [`The ticket is for the process "${ID}": ask for one of this process by POST /tickets.`, { process_id: ID }],
   origin_not_allowed: [
     'Pages of the origin "https://evil.example" may not call this gateway: allow it with --allow-origin ORIGIN when they should.',
   ],
@@ -119,6 +138,10 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
     { accepted_bytes: 12 },
   ],
   not_a_tty: ['resize needs a terminal: start the process with tty.', { process_id: ID }],
+  screen_too_large: [
+    'The terminal has 65535 x 65535 cells; a screen of up to 250000 cells can be shown: resize it.',
+    { process_id: ID, limit: 250_000 },
+  ],
   cursor_ahead: [
     'after_seq 9 is in the future: the last event so far is 3. Continue with that, or from 0.',
     { field: 'after_seq', next_seq: 4 },

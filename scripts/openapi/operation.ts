@@ -25,6 +25,8 @@ export interface Operation {
   bodyOptional?: true;
   /** Names of shared parameters. */
   headers?: string[];
+  /** Whether the call takes a ticket in place of the token. */
+  ticket?: true;
   /** Whether the call needs no token. */
   open?: true;
   replies: Record<number, Reply>;
@@ -48,5 +50,7 @@ const LAUNCH: ErrorCode[] = [
   'resource_exhausted',
 ];
 
-/** Sets of errors that go together: of a body, of a path that names a process, of a launch. */
-export const CODES = { BODY, ONE, LAUNCH };
+const TICKET: ErrorCode[] = ['invalid_ticket', 'ticket_expired', 'ticket_for_another'];
+
+/** Sets of errors that go together: of a body, of a path that names a process, of a launch, of a ticket. */
+export const CODES = { BODY, ONE, LAUNCH, TICKET };

@@ -3,8 +3,10 @@ import { Written } from '../../src/protocol/control.js';
 import { ReadResult } from '../../src/protocol/output.js';
 import { ProcessInfo, ProcessList, Terminated } from '../../src/protocol/process.js';
 import { RunResult } from '../../src/protocol/run.js';
+import { Screen } from '../../src/protocol/screen.js';
+import { Ticket } from '../../src/protocol/ticket.js';
 import { ATTACH_OPERATION } from './attach-operation.js';
-import { CHANGES, CLOSED, EVENTS, READ, RUNNING, START } from './examples.js';
+import { CHANGES, CLOSED, EVENTS, READ, RUNNING, SCREEN, START } from './examples.js';
 import { FILE_OPERATIONS } from './file-operations.js';
 import { ChangeFrames, EventFrames } from './frames.js';
 import { CODES, type Operation, type Reply } from './operation.js';
@@ -12,7 +14,7 @@ import { TREE_OPERATIONS } from './tree-operations.js';
 import { UPLOAD_OPERATIONS } from './upload-operations.js';
 import { WATCH_OPERATION } from './watch-operation.js';
 
-const { BODY, ONE, LAUNCH } = CODES;
+const { BODY, ONE, LAUNCH, TICKET } = CODES;
 const Text = Type.String();
 const Octets = Type.String({ format: 'binary' });
 
@@ -102,7 +104,7 @@ export const OPERATIONS: Record<string, Operation> = {
     tag: 'Output',
     summary: 'Read output',
     description:
-      'A long-poll: answers at once when there is output after after_seq, when the process exited since, or when all was told; else within wait_ms, perhaps with no chunks. Continue with after_seq = next_seq - 1. With Accept: application/octet-stream or text/plain the body is the bytes alone and the headers tell the rest. With follow=true the bytes are streamed until the output is closed; a follower that falls behind what is retained is cut off with a broken transfer.',
+      'A long-poll: answers at once when there is output after after_seq, when the process exited since, or when all was told; else within wait_ms, perhaps with no chunks. Continue with after_seq = next_seq - 1. With Accept: application/octet-stream or text/plain the body is the bytes alone and the headers tell the rest. With follow=true the bytes are streamed until the output is closed; a follower that falls behind what is retained is cut off with a broken transfer. A ticket opens this address with follow=true only.',
     replies: {
       200: {
         description: 'Output after after_seq. The Exec headers come with raw bytes only; a stream has Exec-Gap alone.',
@@ -114,7 +116,26 @@ export const OPERATIONS: Record<string, Operation> = {
         headers: RAW_HEADERS,
       },
     },
-    errors: ['invalid_request', 'invalid_cursor', ...ONE, 'not_acceptable', 'cursor_ahead'],
+    ticket: true,
+    errors: ['invalid_request', 'invalid_cursor', ...TICKET, ...ONE, 'not_acceptable', 'cursor_ahead'],
+  },
+  'GET /processes/{process_id}/screen': {
+    operationId: 'showScreen',
+    tag: 'Output',
+    summary: 'Show the screen of a terminal',
+    description:
+      'What the terminal shows now, or showed at the end: text alone, or JSON with cursor and title. It is drawn from the output that is held, and drawn on for two minutes after it was asked for. With after_seq it waits for news, with quiet_ms until the program has drawn all of it, for wait_ms in all. With paint=true, in JSON, paint makes another terminal of this size show the same; what comes after it follows with after_seq = next_seq - 1.',
+    replies: {
+      200: {
+        description: 'The screen. The Exec headers come with text only.',
+        content: {
+          'text/plain': { schema: Text, example: '$ make\nmake: Nothing to be done.\n$\n' },
+          'application/json': { schema: Screen, example: SCREEN },
+        },
+        headers: ['Exec-Next-Seq', 'Exec-Screen-Complete'],
+      },
+    },
+    errors: ['invalid_request', 'invalid_cursor', ...ONE, 'not_acceptable', 'not_a_tty', 'screen_too_large', 'cursor_ahead'],
   },
   'GET /processes/{process_id}/events': {
     operationId: 'followProcess',
@@ -127,7 +148,8 @@ export const OPERATIONS: Record<string, Operation> = {
       200: { description: 'Events.', content: { 'text/event-stream': { schema: EventFrames, example: EVENTS } }, headers: ['Exec-Gap'] },
       204: { description: 'The cursor has seen closed: there is nothing to come.' },
     },
-    errors: ['invalid_request', 'invalid_cursor', ...ONE, 'cursor_ahead'],
+    ticket: true,
+    errors: ['invalid_request', 'invalid_cursor', ...TICKET, ...ONE, 'cursor_ahead'],
   },
   'GET /events': {
     operationId: 'watchProcesses',
@@ -180,6 +202,23 @@ export const OPERATIONS: Record<string, Operation> = {
     errors: ['invalid_request', ...ONE, ...BODY, 'process_exited', 'not_a_tty'],
   },
   'GET /processes/{process_id}/attach': ATTACH_OPERATION,
+  'POST /tickets': {
+    operationId: 'makeTicket',
+    tag: 'Processes',
+    summary: 'Make a ticket for a browser',
+    description:
+      'A browser opens event streams and WebSockets without headers: give it a ticket in the address instead of the token. It is short-lived and opens one process only: …/events, and …/output with follow=true. What was opened with it goes on when it expires; to come back then takes a new one.',
+    example: { process_id: 'build-42', ttl_ms: 60_000 },
+    replies: {
+      201: json('The ticket.', Ticket, {
+        ticket: 'read.mkf3r7qo.build-42.x3Jq0b5n8W1Zc7uVtYl2kA9fRmE4dHsGpToNiBwLyQU',
+        process_id: 'build-42',
+        scope: 'read',
+        expires_at: '2026-01-15T09:31:00.000Z',
+      }),
+    },
+    errors: ['invalid_request', 'process_not_found', ...BODY],
+  },
   ...FILE_OPERATIONS,
   ...TREE_OPERATIONS,
   ...UPLOAD_OPERATIONS,

@@ -4,6 +4,7 @@ import { addRoutes, type Machine } from '../../src/app.js';
 import { DEFAULT_CONFIG } from '../../src/config.js';
 import { addJsonParser } from '../../src/plugins/body-parsers.js';
 import type { Probes } from '../../src/plugins/probes.js';
+import { Tickets } from '../../src/plugins/tickets.js';
 import { addValidation } from '../../src/plugins/validation.js';
 import { addWebSockets } from '../../src/plugins/websocket.js';
 import type { Route } from './document.js';
@@ -29,6 +30,7 @@ export async function serverRoutes(): Promise<Route[]> {
       in_flight: 0,
       finished: new Map(),
     },
+    new Tickets(null),
   );
   await app.ready();
   return routes;

@@ -5,6 +5,7 @@ import type {
   FollowQuery,
   ListQuery,
   ReadQuery,
+  ScreenQuery,
   TerminateOptions,
   WatchQuery,
   WriteOptions,
@@ -12,7 +13,9 @@ import type {
 import type { ChangeEvent, ProcessEvent, ReadOutput } from '../protocol/output.js';
 import type { ProcessInfo, ProcessList, Terminated } from '../protocol/process.js';
 import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
+import type { ScreenOutput } from '../protocol/screen.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
+import type { Ticket, TicketRequest } from '../protocol/ticket.js';
 import { Files } from './files.js';
 import { persist, startRetry } from './persist.js';
 import { newProcessId } from './process-id.js';
@@ -20,6 +23,7 @@ import { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js'
 import { RemoteFileSystem } from './remote-file-system.js';
 import { type RetryOptions, retrySettings } from './retry.js';
 import { exitOf, ROUND_MS, runToEnd } from './run-to-end.js';
+import { Wire } from './wire.js';
 
 export interface StartProcessOptions extends Omit<StartRequest, 'argv'>, CallOptions {}
 
@@ -36,10 +40,12 @@ export class Gateway {
   /** The same gateway call by call, without retries. */
   readonly processes: ExecProcess;
   readonly files: Files;
+  readonly #wire: Wire;
   readonly #retry: Required<RetryOptions>;
 
   /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
   constructor(options: RemoteOptions) {
+    this.#wire = new Wire(options);
     this.processes = new RemoteExecProcess(options);
     this.#retry = retrySettings(options.retry);
     this.files = new Files(new RemoteFileSystem(options), this.#retry);
@@ -94,6 +100,11 @@ export class Gateway {
     return this.processes.read(process_id, query, { signal });
   }
 
+  /** What the terminal of a process shows: as text, and with `paint` as bytes for another terminal. */
+  screen(process_id: string, { signal, ...query }: ScreenQuery & CallOptions = {}): Promise<ScreenOutput> {
+    return this.processes.screen(process_id, query, { signal });
+  }
+
   /** The events of a process up to `closed`, over as many connections as it takes: none is missing, none comes twice. */
   async *follow(process_id: string, { signal, ...query }: FollowQuery & CallOptions = {}): AsyncGenerator<ProcessEvent, void> {
     for await (const batch of await this.processes.follow(process_id, query, { signal })) yield* batch;
@@ -124,6 +135,11 @@ export class Gateway {
   /** Ends the process group: politely, then after `grace_ms` by force. */
   terminate(process_id: string, { signal, ...query }: TerminateOptions & CallOptions = {}): Promise<Terminated> {
     return this.processes.terminate(process_id, query, { signal });
+  }
+
+  /** A short-lived key to one process for what a browser opens without headers: `…/processes/ID/events?ticket=TICKET`. */
+  async ticket(process_id: string, { signal, ...request }: Omit<TicketRequest, 'process_id'> & CallOptions = {}): Promise<Ticket> {
+    return (await this.#wire.json<Ticket>({ method: 'POST', path: '/tickets', body: { process_id, ...request }, signal })).value;
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   FollowQuery,
   ListQuery,
   ReadQuery,
+  ScreenQuery,
   Started,
   StartOptions,
   Subscription,
@@ -16,6 +17,7 @@ import type {
 import type { ChangeEvent, Gap, ProcessEvent, ReadOutput, ReadResult } from '../protocol/output.js';
 import type { ProcessInfo, ProcessList, Terminated } from '../protocol/process.js';
 import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
+import type { Screen, ScreenOutput } from '../protocol/screen.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
 import { decodeBytes, decodeChunk, fromWire } from './decode-event.js';
 import { FollowSource } from './follow-source.js';
@@ -77,6 +79,11 @@ export class RemoteExecProcess implements ExecProcess {
   async read(process_id: string, query: ReadQuery = {}, { signal }: CallOptions = {}): Promise<ReadOutput> {
     const result = await this.#json<ReadResult>(pathOf(process_id, '/output'), { query: { ...query }, signal });
     return fromWire('The answer to a read', () => ({ ...result, chunks: result.chunks.map(decodeChunk) }));
+  }
+
+  async screen(process_id: string, query: ScreenQuery = {}, { signal }: CallOptions = {}): Promise<ScreenOutput> {
+    const screen = await this.#json<Screen>(pathOf(process_id, '/screen'), { query: { ...query }, signal });
+    return fromWire('The answer to a screen', () => ({ ...screen, paint: screen.paint === null ? null : decodeBytes(screen.paint) }));
   }
 
   async follow(process_id: string, query: FollowQuery = {}, { signal }: CallOptions = {}): Promise<Subscription<ProcessEvent>> {

@@ -13,6 +13,7 @@ const EXPOSED = [
   'Exec-Exit-Code',
   'Exec-Closed',
   'Exec-Gap',
+  'Exec-Screen-Complete',
   'Location',
   'Retry-After',
   'Tus-Resumable',

@@ -22,6 +22,7 @@ import { Pacer } from './pacer.js';
 import { ProcessGroup } from './process-group.js';
 import { signalName, signalOf } from './signals.js';
 import { StdinQueue } from './stdin-queue.js';
+import { TerminalHistory } from './terminal-history.js';
 import { Termination } from './termination.js';
 
 /** How long a terminal outlives the program that led it, for what others still print, in milliseconds. */
@@ -49,6 +50,8 @@ export class HostedProcess {
   readonly request: StartRequest;
   readonly log: EventLog;
   readonly moments = new Moments();
+  /** What screens are drawn by; null without a terminal. */
+  readonly terminal: TerminalHistory | null;
   readonly created_at = new Date();
   /** Rises with every process: the order of age. */
   readonly index = ++started;
@@ -83,6 +86,7 @@ export class HostedProcess {
     this.#spec = spec;
     this.#hooks = hooks;
     this.#tty = spec.tty;
+    this.terminal = spec.tty && new TerminalHistory(spec.tty);
     this.request_bytes = JSON.stringify(request).length;
     this.log = new EventLog(request.retain_bytes ?? retain_bytes);
     const chunk_bytes = Math.min(MAX_CHUNK_BYTES, Math.max(4096, this.log.retain_bytes));
@@ -126,6 +130,11 @@ export class HostedProcess {
   /** What its record holds, in bytes: output, and a request that is not small. */
   get held_bytes(): number {
     return this.log.retained_bytes + Math.max(0, this.request_bytes - SMALL_REQUEST_BYTES);
+  }
+
+  /** The size of its terminal, also after its end; null without one. */
+  get tty(): TtySize | null {
+    return this.#tty;
   }
 
   get reason(): ExitReason | null {
@@ -210,6 +219,7 @@ export class HostedProcess {
     if (!this.running) throw this.#hasEnded('its terminal has no size');
     this.#child.resize(size);
     this.#tty = { cols: size.cols, rows: size.rows };
+    this.terminal?.resized(this.log.next_seq, size);
   }
 
   /** Ends the process group; returns whether the program was running. */
@@ -234,6 +244,7 @@ export class HostedProcess {
 
   #append(stream: Stream, chunk: Uint8Array): void {
     this.log.append(stream, chunk);
+    this.terminal?.printed(this.log.next_seq - 1, chunk);
     this.#pacer.appended();
     this.#hooks.output(this, chunk.length);
     this.tap?.(stream, chunk);

@@ -15,6 +15,7 @@ import {
   type ReadOutput,
   type ReadQuery,
   type RunRequest,
+  type ScreenQuery,
   type SignalRequest,
   type StartOptions,
   type StartRequest,
@@ -29,6 +30,7 @@ import type { HostedProcess } from './hosted-process.js';
 import { labelMatch } from './labels.js';
 import type { ProcessHandler } from './process-handler.js';
 import { runProcess } from './run-process.js';
+import { waitForScreen } from './wait-for-screen.js';
 import { waitUntil } from './wait-until.js';
 import { WatchCursor } from './watch-cursor.js';
 
@@ -101,6 +103,13 @@ export class LocalExecProcess implements ExecProcess {
       closed: closed_seq !== null && last_seq >= closed_seq,
       gap,
     };
+  }
+
+  async screen(process_id: string, query: ScreenQuery = {}, { signal }: CallOptions = {}) {
+    const process = this.#handler.get(process_id);
+    this.#handler.screens.check(process);
+    await waitForScreen(process, query, () => this.#handler.stopping, signal);
+    return this.#handler.screens.look(process, query.paint === true, signal);
   }
 
   async follow(process_id: string, query: FollowQuery = {}, options: FollowOptions = {}) {

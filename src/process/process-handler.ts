@@ -10,6 +10,7 @@ import { HostedProcess, type ProcessHooks } from './hosted-process.js';
 import { readBytes } from './read-buffer.js';
 import { resolveCommand, resolveCwd } from './resolve-command.js';
 import { Retention, type RetentionLimits } from './retention.js';
+import { Screens } from './screens.js';
 import { checkSize, checkText } from './start-check.js';
 import { uuidV7 } from './uuid-v7.js';
 
@@ -43,6 +44,7 @@ export class ProcessHandler implements ProcessHooks {
   readonly limits: ProcessLimits;
   readonly changes = new ChangeLog();
   readonly taps = new Set<OutputTap>();
+  readonly screens = new Screens();
   /** The number of the latest output event of all processes. Those of an earlier gateway were lower, unless it told a million a second. */
   moment = Date.now() * 1000;
   readonly #processes = new Map<string, HostedProcess>();
@@ -133,6 +135,7 @@ export class ProcessHandler implements ProcessHooks {
     await Promise.all(open.map(closed));
     await allServed();
     this.#retention.close();
+    this.screens.close();
   }
 
   changed(change: 'started' | 'exited' | 'closed', process: HostedProcess): void {
@@ -222,6 +225,7 @@ export class ProcessHandler implements ProcessHooks {
     const { process_id } = process;
     if (!this.#known(process)) return;
     this.#processes.delete(process_id);
+    this.screens.forget(process);
     this.changes.append(() => ({ event: 'removed', process_id }));
   }
 }

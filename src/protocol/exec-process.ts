@@ -2,6 +2,7 @@ import type { SignalRequest, Written } from './control.js';
 import type { ChangeEvent, Gap, ProcessEvent, ReadOutput, Stream } from './output.js';
 import type { ProcessInfo, ProcessList, ProcessState, Terminated } from './process.js';
 import type { RunOutput, RunRequest } from './run.js';
+import type { ScreenOutput } from './screen.js';
 import type { StartRequest, TtySize } from './start.js';
 
 /** Every call takes a signal that gives it up; a call given up rejects with the signal's reason. */
@@ -38,6 +39,17 @@ export interface ReadQuery {
   max_bytes?: number | undefined;
   /** Only this stream. Default all. */
   stream?: Stream | undefined;
+}
+
+export interface ScreenQuery {
+  /** Wait for an event after this one. Default: not to wait for any. */
+  after_seq?: number | undefined;
+  /** How long to wait, for news and for quiet together, in milliseconds, 0..60000. Default 0. */
+  wait_ms?: number | undefined;
+  /** Wait until nothing was printed for so long, in milliseconds, 0..60000. Default 0. */
+  quiet_ms?: number | undefined;
+  /** Whether to make `paint`. Default false. */
+  paint?: boolean | undefined;
 }
 
 export interface FollowQuery {
@@ -102,6 +114,8 @@ export interface ExecProcess {
   /** The process now, or after `wait_ms` at most when it has not exited yet. */
   get(process_id: string, query?: { wait_ms?: number | undefined }, options?: CallOptions): Promise<ProcessInfo>;
   read(process_id: string, query?: ReadQuery, options?: CallOptions): Promise<ReadOutput>;
+  /** What the terminal of a process shows, also after its end. */
+  screen(process_id: string, query?: ScreenQuery, options?: CallOptions): Promise<ScreenOutput>;
   /** Resolves when the cursor is known to be good. */
   follow(process_id: string, query?: FollowQuery, options?: FollowOptions): Promise<Subscription<ProcessEvent>>;
   watch(query?: WatchQuery, options?: CallOptions): Promise<AsyncIterable<ChangeEvent[]>>;

@@ -86,6 +86,13 @@ export const CODEX_LINGER_MS = 90_000;
 
 /** Largest message of a Codex client, in bytes: a file of 48 MiB in base64, and more. */
 export const MAX_CODEX_MESSAGE_BYTES = 68 * MIB;
+/** Largest terminal whose screen can be asked for, in cells: each costs some 24 bytes while the screen is kept. */
+export const MAX_SCREEN_CELLS = 250_000;
+
+/** Default, shortest and longest `ttl_ms` of a ticket, in milliseconds: long enough to open a stream, and for a browser to come back. */
+export const DEFAULT_TICKET_MS = 60_000;
+export const MIN_TICKET_MS = 1_000;
+export const MAX_TICKET_MS = 600_000;
 
 /** Default and largest page of `GET /fs/directory`, in entries. */
 export const DEFAULT_FILE_PAGE = 1_000;

@@ -27,6 +27,7 @@ export function attachRoute(parent: GatewayApp, processes: ExecProcess, probes: 
     app.route<{ Params: { process_id: string }; Querystring: AttachParameters }>({
       method: 'GET',
       url: '/processes/:process_id/attach',
+      config: { ticket: 'always' },
       schema: { params: ProcessPath, querystring: AttachParameters },
       // All that can be refused is refused before the upgrade, as any other request.
       async preHandler(request, reply) {
@@ -52,7 +53,8 @@ async function attach(
   streamsEnd: AbortSignal,
 ): Promise<Attachment> {
   const numbered = speaksNumbered(request.headers['sec-websocket-protocol']);
-  const { after_seq = 0, stream, read_only = false } = request.query;
+  const { after_seq = 0, stream } = request.query;
+  const read_only = request.query.read_only === true || request.access === 'read';
   const { process_id } = request.params;
   const life = new AbortController();
   const end = () => life.abort();

@@ -19,16 +19,20 @@ const WatchParameters = Strict({
 
 /** `GET /processes/{process_id}/events` and `GET /events`. */
 export function eventRoutes(app: GatewayApp, processes: ExecProcess, { streamsEnd }: Probes, heartbeat_ms: number): void {
-  app.get('/processes/:process_id/events', { schema: { params: ProcessPath, querystring: FollowParameters } }, async (request, reply) => {
-    const after_seq = lastEventId(request.headers['last-event-id']) ?? request.query.after_seq;
-    const query = { ...request.query, after_seq };
-    return liveReply(
-      reply,
-      streamsEnd,
-      (signal) => processes.follow(request.params.process_id, query, { signal, lend: true }),
-      ({ ended, gap }): LiveForm<ProcessEvent[]> | null => (ended ? null : eventForm(eventBytes, heartbeat_ms, gap)),
-    );
-  });
+  app.get(
+    '/processes/:process_id/events',
+    { config: { ticket: 'always' }, schema: { params: ProcessPath, querystring: FollowParameters } },
+    async (request, reply) => {
+      const after_seq = lastEventId(request.headers['last-event-id']) ?? request.query.after_seq;
+      const query = { ...request.query, after_seq };
+      return liveReply(
+        reply,
+        streamsEnd,
+        (signal) => processes.follow(request.params.process_id, query, { signal, lend: true }),
+        ({ ended, gap }): LiveForm<ProcessEvent[]> | null => (ended ? null : eventForm(eventBytes, heartbeat_ms, gap)),
+      );
+    },
+  );
 
   app.get('/events', { schema: { querystring: WatchParameters } }, async (request, reply) => {
     const after_id = lastEventId(request.headers['last-event-id']);

@@ -31,24 +31,28 @@ const RAW_TYPES = ['application/octet-stream', 'text/plain'] as const;
 /** `GET /processes/{process_id}/output`. */
 export function outputRoute(app: GatewayApp, processes: ExecProcess, probes: Probes): void {
   const budget = new ReplyBudget();
-  app.get('/processes/:process_id/output', { schema: { params: ProcessPath, querystring: OutputParameters } }, async (request, reply) => {
-    const { process_id } = request.params;
-    const { follow, ...query } = request.query;
-    const { accept } = request.headers;
-    if (follow) {
-      const type = preferredType(accept, RAW_TYPES);
-      if (type === null) throw notRaw();
-      return followRaw(reply, contentType(type), probes.streamsEnd, (signal) =>
-        processes.follow(process_id, query, { signal, lend: true }),
-      );
-    }
-    const type = preferredType(accept, ['application/json', ...RAW_TYPES]) ?? 'application/json';
-    const max_bytes = budget.room(Math.min(query.max_bytes ?? DEFAULT_READ_BYTES, MAX_READ_BYTES));
-    const output = await read(processes, process_id, { ...query, max_bytes }, reply, probes.stopping);
-    budget.hold(reply.raw, sizeOf(output));
-    if (type !== 'application/json') return sendRaw(reply, contentType(type), output);
-    return sendParts(reply, 200, JSON_TYPE, readResultJson(output, query.encoding ?? 'base64'));
-  });
+  app.get(
+    '/processes/:process_id/output',
+    { config: { ticket: 'when_following' }, schema: { params: ProcessPath, querystring: OutputParameters } },
+    async (request, reply) => {
+      const { process_id } = request.params;
+      const { follow, ...query } = request.query;
+      const { accept } = request.headers;
+      if (follow) {
+        const type = preferredType(accept, RAW_TYPES);
+        if (type === null) throw notRaw();
+        return followRaw(reply, contentType(type), probes.streamsEnd, (signal) =>
+          processes.follow(process_id, query, { signal, lend: true }),
+        );
+      }
+      const type = preferredType(accept, ['application/json', ...RAW_TYPES]) ?? 'application/json';
+      const max_bytes = budget.room(Math.min(query.max_bytes ?? DEFAULT_READ_BYTES, MAX_READ_BYTES));
+      const output = await read(processes, process_id, { ...query, max_bytes }, reply, probes.stopping);
+      budget.hold(reply.raw, sizeOf(output));
+      if (type !== 'application/json') return sendRaw(reply, contentType(type), output);
+      return sendParts(reply, 200, JSON_TYPE, readResultJson(output, query.encoding ?? 'base64'));
+    },
+  );
 }
 
 function read(

@@ -33,6 +33,8 @@ const CASES: [file: string, line: string, rules: string[]][] = [
   ['src/process/f.ts', "import '../client/a.js';", [IMPORTS]],
   ['src/process/g.ts', "import 'node-pty';", [IMPORTS]],
   ['src/process/pty-child.ts', "import 'node-pty';", []],
+  ['src/process/h.ts', "import '@xterm/headless';", [IMPORTS]],
+  ['src/process/xterm.ts', "import '@xterm/headless';", []],
   ['src/fs/a.ts', "import 'node:fs/promises';", []],
   ['src/fs/b.ts', "import '../protocol/a.js';", []],
   ['src/fs/c.ts', "import 'node:http';", [IMPORTS]],

@@ -1,0 +1,27 @@
+import { internalsOf, type XTerm } from './xterm.js';
+
+/** Sequences that are repeated as often as their parameter says, however often that is, and what does them. */
+const REPEATED = {
+  L: 'insertLines',
+  M: 'deleteLines',
+  S: 'scrollUp',
+  T: 'scrollDown',
+  I: 'cursorForwardTab',
+  Z: 'cursorBackwardTab',
+  b: 'repeatPrecedingCharacter',
+} as const;
+
+/**
+ * Keeps ten bytes of output from two billion turns of a loop: what is to be done more often than the screen has lines, or
+ * characters, is done as often as that, which comes to the same.
+ */
+export function boundRepeats(terminal: XTerm): void {
+  const { _inputHandler: handler } = internalsOf(terminal);
+  for (const [final, name] of Object.entries(REPEATED)) {
+    terminal.parser.registerCsiHandler({ final }, ([count]) => {
+      const most = name === 'repeatPrecedingCharacter' ? terminal.cols * terminal.rows : Math.max(terminal.cols, terminal.rows);
+      if (typeof count !== 'number' || count <= most) return false;
+      return handler[name]({ params: [most], length: 1 });
+    });
+  }
+}

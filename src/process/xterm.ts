@@ -1,0 +1,82 @@
+import { createRequire } from 'node:module';
+import type { Unicode11Addon } from '@xterm/addon-unicode11';
+import type { Terminal } from '@xterm/headless';
+import type { TtySize } from '../protocol/index.js';
+import type { CellStyle } from './cell-style.js';
+
+/** A control sequence's parameters, as the terminal's own handlers take them. */
+interface Params {
+  params: ArrayLike<number>;
+  length: number;
+}
+
+type Handler = (params: Params) => boolean;
+
+interface InternalBuffer {
+  scrollTop: number;
+  scrollBottom: number;
+  ybase: number;
+  savedX: number;
+  savedY: number;
+  savedCurAttrData: CellStyle;
+}
+
+/**
+ * What a terminal knows and its interface does not tell. The version of the package is exact, and tests of the screen look at
+ * each of these.
+ */
+interface Internals {
+  /** Takes output at once. */
+  writeSync(bytes: Uint8Array): void;
+  coreService: {
+    isCursorHidden: boolean;
+    decPrivateModes: { cursorStyle?: 'block' | 'underline' | 'bar'; cursorBlink?: boolean };
+  };
+  coreMouseService: { activeEncoding: 'DEFAULT' | 'SGR' | 'SGR_PIXELS' };
+  buffer: InternalBuffer;
+  buffers: { normal: InternalBuffer };
+  _charsetService: { glevel: number; _charsets: (Record<string, string> | undefined)[] };
+  _inputHandler: {
+    insertLines: Handler;
+    deleteLines: Handler;
+    scrollUp: Handler;
+    scrollDown: Handler;
+    cursorForwardTab: Handler;
+    cursorBackwardTab: Handler;
+    repeatPrecedingCharacter: Handler;
+    _curAttrData: CellStyle;
+    _parser: { precedingJoinState: number };
+  };
+}
+
+/** A terminal without a window, which understands output as xterm does. */
+export type XTerm = Terminal;
+
+/** One of its two screens. */
+export type XTermBuffer = Terminal['buffer']['active'];
+
+/** A cell with all it knows: its interface leaves some out. */
+export type XTermCell = NonNullable<ReturnType<NonNullable<ReturnType<XTermBuffer['getLine']>>['getCell']>> & CellStyle;
+
+export interface XTermLine {
+  readonly isWrapped: boolean;
+  getCell(col: number): XTermCell | undefined;
+}
+
+const require = createRequire(import.meta.url);
+
+/** Makes a terminal. The packages are loaded with the first one: most gateways show no screen. */
+export function openXTerm(size: Partial<TtySize>, scrollback: number): XTerm {
+  const headless = require('@xterm/headless') as { Terminal: typeof Terminal };
+  const unicode = require('@xterm/addon-unicode11') as { Unicode11Addon: typeof Unicode11Addon };
+  const terminal = new headless.Terminal({ ...size, scrollback, allowProposedApi: true, logLevel: 'off' });
+  // Emoji are two cells wide, as programs of today take them.
+  terminal.loadAddon(new unicode.Unicode11Addon() as never);
+  terminal.unicode.activeVersion = '11';
+  return terminal;
+}
+
+/** What is inside of a terminal. */
+export function internalsOf(terminal: XTerm): Internals {
+  return (terminal as unknown as { _core: Internals })._core;
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { ScreenTerminal } from '../../src/process/screen-terminal.js';
+import { TerminalHistory } from '../../src/process/terminal-history.js';
+import { UnfinishedSequence } from '../../src/process/unfinished-sequence.js';
+
+const SIZE = { cols: 80, rows: 24 };
+
+describe('hostile output', () => {
+  test.each(['L', 'M', 'S', 'T', 'I', 'Z', '@', 'P', 'X', 'A', 'B', 'C', 'D', "'}", "'~", ' @', ' A'])(
+    'two billion times CSI %s is done at once',
+    async (final) => {
+      const screen = new ScreenTerminal(SIZE);
+      await screen.write(Buffer.from(`one\r\ntwo\x1b[2147483647${final}\x1b[9999999999${final}`));
+      await screen.write(Buffer.from('\x1b[10;1Hstill here'));
+      expect(screen.show().text).toContain('still here');
+    },
+  );
+
+  test('a character that is to be repeated two billion times fills the screen', async () => {
+    const screen = new ScreenTerminal({ cols: 4, rows: 2 });
+    await screen.write(Buffer.from('x\x1b[2147483647b'));
+    expect(screen.show().text).toMatch(/^xxxx\nx+$/);
+  });
+
+  test('the event loop turns while much is drawn', async () => {
+    const screen = new ScreenTerminal(SIZE);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    await screen.write(Buffer.from('\x1bc'.repeat(5_000)));
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(5);
+  });
+});
+
+describe('what is left unfinished', () => {
+  const left = (...chunks: string[]) => {
+    const sequence = new UnfinishedSequence();
+    for (const chunk of chunks) sequence.push(Buffer.from(chunk, 'latin1'));
+    return Buffer.from(sequence.bytes).toString('latin1');
+  };
+
+  test.each([
+    [['text'], ''],
+    [['\x1b'], '\x1b'],
+    [['a\x1b[', '3', '8;5'], '\x1b[38;5'],
+    [['a\x1b[', '3', '1mb'], ''],
+    [['\x1b[3\x1b]0;ti'], '\x1b]0;ti'],
+    [['\x1b]0;title\x07x'], ''],
+    [['\x1b]0;title', '\x1b'], '\x1b'],
+    [['\x1b]0;title\x1b', '\\'], ''],
+    [['\x1bP1$r', 'x\x07y'], ''],
+    [['\x1b(', 'B'], ''],
+    [['\x1b('], '\x1b('],
+    [['\x1b[1\x18'], ''],
+    [['\xe2'], '\xe2'],
+    [['\xe2', '\x82'], '\xe2\x82'],
+    [['\xe2', '\x82', '\xac'], ''],
+    [['\xe2', 'x'], ''],
+    [['\xf0\x9f', '\x98'], '\xf0\x9f\x98'],
+    [[`\x1b]52;${'x'.repeat(10_000)}`, 'yyy'], '\x1b]'],
+  ] as const)('%j', (chunks, rest) => {
+    expect(left(...chunks)).toBe(rest);
+  });
+});
+
+describe('the past of a terminal', () => {
+  test('knows sizes and modes of every moment, also where a sequence came in two parts', () => {
+    const past = new TerminalHistory(SIZE);
+    const print = (seq: number, text: string) => past.printed(seq, Buffer.from(text));
+    print(1, 'x\x1b[?1049h\x1b[?1;2004hy');
+    past.resized(2, { cols: 100, rows: 30 });
+    print(2, 'z\x1b[?10');
+    print(3, '49l\x1b[?777h');
+    past.resized(4, { cols: 101, rows: 31 });
+    past.resized(4, { cols: 102, rows: 32 });
+    print(4, '\x1bc');
+    expect([1, 2, 3, 4].map((seq) => past.sizeAt(seq).cols)).toEqual([80, 100, 100, 102]);
+    expect([...past.modesBefore(1)]).toEqual([]);
+    expect([...past.modesBefore(2)]).toEqual([
+      [1049, true],
+      [1, true],
+      [2004, true],
+    ]);
+    expect([...past.modesBefore(4)]).toEqual([
+      [1, true],
+      [2004, true],
+      [1049, false],
+    ]);
+    expect([...past.modesBefore(5)]).toEqual([]);
+  });
+
+  test('is bounded, and keeps what it led to', () => {
+    const past = new TerminalHistory(SIZE);
+    past.printed(1, Buffer.from('\x1b[?1049h'));
+    for (let seq = 2; seq < 10_000; seq++) {
+      past.printed(seq, Buffer.from(seq % 2 ? '\x1b[?25h' : '\x1b[?25l'));
+      past.resized(seq, { cols: seq, rows: 24 });
+    }
+    expect(past.modesBefore(10_000)).toEqual(
+      new Map([
+        [1049, true],
+        [25, true],
+      ]),
+    );
+    expect(past.sizeAt(9_999).cols).toBe(9_999);
+    expect(past.sizeAt(1).cols).toBeGreaterThan(9_000);
+  });
+});
