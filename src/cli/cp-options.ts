@@ -1,10 +1,9 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
+import { type ConnectionOptions, gatewayUrl, withConnection } from './connection-options.js';
 import { setting } from './setting.js';
 
 /** The settings of `exec-gateway cp`. */
-export interface CpOptions {
-  url: string;
-  tokenFile?: string;
+export interface CpOptions extends ConnectionOptions {
   toUrl?: string;
   toTokenFile?: string;
   recursive?: true;
@@ -29,26 +28,15 @@ something was not copied, 2 for a command line that cannot be used.`;
 
 /** The `cp` command without its action. */
 export function cpCommand(): Command {
-  return new Command('cp')
+  const command = new Command('cp')
     .description('Copy files and directories to, from and between gateways.')
     .usage('[options] SRC... DST')
     .argument('<path...>', 'what to copy, and last where to')
     .addOption(new Option('-r, --recursive', 'copy directories with all they hold'))
     .addOption(new Option('--parents', 'make the directories above DST that are missing'))
-    .addOption(new Option('--json', 'print what was copied as one line of JSON'))
-    .addOption(
-      setting('--url <url>', 'the gateway: http://HOST:PORT, https://… or unix:PATH')
-        .default('http://127.0.0.1:8787')
-        .argParser(gatewayUrl),
-    )
-    .addOption(setting('--token-file <path>', 'file that holds its bearer token; else EXEC_GATEWAY_TOKEN'))
+    .addOption(new Option('--json', 'print what was copied as one line of JSON'));
+  return withConnection(command)
     .addOption(setting('--to-url <url>', 'the gateway of DST, where it is another one').argParser(gatewayUrl))
     .addOption(setting('--to-token-file <path>', 'file that holds the token of that one; else the same token'))
     .addHelpText('after', NOTES);
-}
-
-function gatewayUrl(text: string): string {
-  if (text.startsWith('unix:') && text.length > 5) return text;
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError('Give http://HOST:PORT, an https: URL, or unix:PATH.');
 }

@@ -2,14 +2,13 @@ import { Files } from '../client/files.js';
 import { RemoteFileSystem } from '../client/remote-file-system.js';
 import { retrySettings } from '../client/retry.js';
 import { Environment } from '../environment.js';
-import { GatewayError } from '../protocol/index.js';
+import { remote } from './connect.js';
 import { Copier, type CopyOrder } from './copier.js';
 import { CopyFailure } from './copy-failure.js';
 import { CopyProgress } from './copy-progress.js';
 import { NOTHING, sum, type Tally, tallyText } from './copy-tally.js';
 import type { CpOptions } from './cp-options.js';
 import { type Operand, readOperand } from './operand.js';
-import { socketFetch } from './socket-fetch.js';
 import { StandardStreams } from './standard-streams.js';
 import { readCallToken, SettingError } from './token.js';
 
@@ -91,15 +90,8 @@ function connect({ url, tokenFile, toUrl, toTokenFile }: CpOptions): Pick<CopyOr
   return { from: { here, remote }, to: { here, remote: other } };
 }
 
-function filesOf(url: string, token: string | undefined): Files {
-  const socket = url.startsWith('unix:') ? url.slice(5) : null;
-  const where = socket === null ? { url } : { url: 'http://localhost', fetch: socketFetch(socket) };
-  try {
-    return new Files(new RemoteFileSystem({ ...where, token }), retrySettings());
-  } catch (error) {
-    throw error instanceof GatewayError ? new SettingError(error.message, { cause: error }) : error;
-  }
-}
+const filesOf = (url: string, token: string | undefined) =>
+  remote((options) => new Files(new RemoteFileSystem(options), retrySettings()), url, token);
 
 /** Progress is for a person who watches: not in the way of what is printed, and not into a file. */
 function isShown(operands: Operand[]): boolean {

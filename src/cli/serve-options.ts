@@ -36,7 +36,7 @@ export function serveCommand(): Command {
     addFiles(
       addAccess(new Command('serve').description('Start, watch, feed and end processes, and move files, on this machine over HTTP.')),
     ),
-  ).addHelpText('after', '\nEvery flag but --no-auth is a variable too: --max-closed is EXEC_GATEWAY_MAX_CLOSED. A flag wins.');
+  ).addHelpText('after', '\nEvery flag but --no-auth is a variable too: --max-closed is\nEXEC_GATEWAY_MAX_CLOSED. A flag wins.');
 }
 
 function addAccess(command: Command): Command {

@@ -6,13 +6,18 @@ import { ReadableStream as NodeStream } from 'node:stream/web';
 /** Answers that have no body (RFC 9110 §15): a `Response` refuses one. */
 const EMPTY = new Set([204, 205, 304]);
 
-/** A `fetch` over a unix socket, as far as the client needs it: Node's own reaches only TCP. */
-export function socketFetch(socketPath: string): typeof fetch {
+/**
+ * A `fetch` over a unix socket, as far as the client needs it: Node's own reaches only TCP. Without a path it is one over TCP, which
+ * starts faster than Node's own, and sends bytes without copying them.
+ */
+export function socketFetch(socketPath?: string): typeof fetch {
   // Kept connections: one that is to be closed is closed with the answer, which whoever still sends would never see.
   const agent = new Agent({ keepAlive: true });
   return (input, { method = 'GET', headers, body, signal } = {}) => {
-    const { pathname, search } = new URL(String(input));
-    const options = { socketPath, method, path: pathname + search, headers: Object.fromEntries(new Headers(headers)), agent };
+    const { protocol, hostname, port, pathname, search } = new URL(String(input));
+    if (protocol === 'https:') return fetch(input, { method, headers, body, signal, redirect: 'manual' } as RequestInit);
+    const where = socketPath === undefined ? { host: hostname.replace(/^\[|\]$/g, ''), port } : { socketPath };
+    const options = { ...where, method, path: pathname + search, headers: Object.fromEntries(new Headers(headers)), agent };
     return new Promise((resolve, reject) => {
       const request = open(options);
       // Without an error: the connection may be free for others by now, and then nobody listens for one.

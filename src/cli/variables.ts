@@ -1,4 +1,6 @@
 import { cpCommand } from './cp-options.js';
+import { attachCommand } from './process-options.js';
+import { runCommand } from './run-options.js';
 import { serveCommand } from './serve-options.js';
 import { SettingError } from './token.js';
 
@@ -13,7 +15,10 @@ const OF_SERVICES = /^EXEC_GATEWAY_(\w+_)?(SERVICE_(HOST|PORT)(_\w+)?|PORT(_\d+_
  * @throws {SettingError} with the nearest names
  */
 export function refuseUnknownVariables(env: NodeJS.ProcessEnv): void {
-  const known = [...OTHERS, ...[serveCommand(), cpCommand()].flatMap(({ options }) => options.flatMap(({ envVar }) => envVar ?? []))];
+  const known = [
+    ...OTHERS,
+    ...[serveCommand(), runCommand(), attachCommand(), cpCommand()].flatMap(({ options }) => options.flatMap(({ envVar }) => envVar ?? [])),
+  ];
   const unknown = Object.keys(env).find((name) => name.startsWith('EXEC_GATEWAY_') && !known.includes(name) && !OF_SERVICES.test(name));
   if (unknown === undefined) return;
   const distances = known.map((name) => distance(name, unknown));

@@ -113,6 +113,7 @@ export class LastingStream<Event> implements AsyncIterableIterator<Event[], unde
       await this.#backoff.pause(error, this.#life.signal);
       try {
         this.#connection = await this.#connect();
+        this.#backoff.reached();
         return;
       } catch (next) {
         error = next;

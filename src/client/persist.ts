@@ -24,9 +24,14 @@ export async function persist<T>(
   const backoff = new Backoff(retry);
   for (let again = false; ; again = true) {
     try {
-      return await attempt((signal) => call(signal, again), wait_ms + retry.silence_ms, signal);
+      const answer = await attempt((signal) => call(signal, again), wait_ms + retry.silence_ms, signal);
+      backoff.reached();
+      return answer;
     } catch (error) {
-      if (!(error instanceof GatewayError && error.code === 'upstream_unreachable')) throw error;
+      if (!(error instanceof GatewayError && error.code === 'upstream_unreachable')) {
+        backoff.reached();
+        throw error;
+      }
       await backoff.pause(error, signal);
     }
   }

@@ -11,6 +11,10 @@ export interface RetryOptions {
   give_up_ms?: number;
   /** Silence after which a stream counts as dead; the gateway breaks it every 15 s. Default 45000. */
   silence_ms?: number;
+  /** Told once when the gateway is out of reach, before the first pause. */
+  onLost?: (error: GatewayError) => void;
+  /** Told once when it is reached again. */
+  onBack?: () => void;
 }
 
 /** The settings of {@link RetryOptions} with their defaults. */
@@ -19,6 +23,8 @@ export const retrySettings = (given: RetryOptions = {}): Required<RetryOptions> 
   max_delay_ms: given.max_delay_ms ?? 5_000,
   give_up_ms: given.give_up_ms ?? 60_000,
   silence_ms: given.silence_ms ?? 45_000,
+  onLost: given.onLost ?? (() => {}),
+  onBack: given.onBack ?? (() => {}),
 });
 
 /** Whether a later attempt may fare better: the gateway was not reached, or it failed. */
@@ -29,13 +35,21 @@ export class Backoff {
   readonly #settings: Required<RetryOptions>;
   #failures = 0;
   #failing_since: number | null = null;
+  #lost = false;
 
   constructor(settings: Required<RetryOptions>) {
     this.#settings = settings;
   }
 
+  /** The gateway answered; whether that achieves anything is not known yet. */
+  reached(): void {
+    if (this.#lost) this.#settings.onBack();
+    this.#lost = false;
+  }
+
   /** Starts over: something was achieved. */
   progress(): void {
+    this.reached();
     this.#failures = 0;
     this.#failing_since = null;
   }
@@ -50,6 +64,8 @@ export class Backoff {
     const now = performance.now();
     this.#failing_since ??= now;
     if (now - this.#failing_since >= give_up_ms) throw error;
+    if (!this.#lost) this.#settings.onLost(error);
+    this.#lost = true;
     await sleep(Math.random() * Math.min(max_delay_ms, first_delay_ms * 2 ** this.#failures++), signal);
   }
 }

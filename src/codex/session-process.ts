@@ -2,6 +2,7 @@ import {
   type ErrorCode,
   type ExecProcess,
   GatewayError,
+  MAX_HOLD_MS,
   type ProcessEvent,
   type ReadOutput,
   type StartRequest,
@@ -86,8 +87,8 @@ export class SessionProcess {
 
   async #tell(attachment: Attachment, after_seq: number | null): Promise<void> {
     const from = after_seq ?? (await this.#processes.get(this.#process_id)).next_seq - 1;
-    const options = { lend: true, patient: true, signal: attachment.gone };
-    const events = await this.#processes.follow(this.#process_id, { after_seq: from }, options);
+    const query = { after_seq: from, hold_ms: MAX_HOLD_MS };
+    const events = await this.#processes.follow(this.#process_id, query, { lend: true, signal: attachment.gone });
     if (events.ended) this.closed_at ??= performance.now();
     for await (const batch of events) {
       for (const event of batch) {

@@ -1,4 +1,12 @@
-import type { FollowOptions, Gap, ProcessEvent, Stream, Subscription } from '../protocol/index.js';
+import {
+  DEFAULT_HOLD_MS,
+  type FollowOptions,
+  type FollowQuery,
+  type Gap,
+  type ProcessEvent,
+  type Stream,
+  type Subscription,
+} from '../protocol/index.js';
 import type { Borrower, EventLog } from './event-log.js';
 import { fairTurn } from './fair-turn.js';
 import type { PacedReader, Pacer } from './pacer.js';
@@ -32,16 +40,11 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
   #wake: (() => void) | null = null;
   position: number;
   paces = true;
-  readonly patient: boolean;
+  readonly hold_ms: number;
 
-  constructor(
-    log: EventLog,
-    pacer: Pacer,
-    after_seq: number,
-    stream?: Stream,
-    { lend = false, patient = false, signal }: FollowOptions = {},
-  ) {
-    this.patient = patient;
+  constructor(log: EventLog, pacer: Pacer, query: FollowQuery = {}, { lend = false, signal }: FollowOptions = {}) {
+    const { after_seq = 0, stream, hold_ms = DEFAULT_HOLD_MS } = query;
+    this.hold_ms = hold_ms;
     this.#log = log;
     this.#pacer = pacer;
     this.#after_seq = after_seq;

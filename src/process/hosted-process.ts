@@ -177,9 +177,9 @@ export class HostedProcess {
    * A live reader after `after_seq`.
    * @throws {GatewayError} `invalid_cursor`, `cursor_ahead`
    */
-  follow({ after_seq = 0, stream }: FollowQuery, options: FollowOptions): FollowCursor {
-    this.checkCursor(after_seq);
-    return new FollowCursor(this.log, this.#pacer, after_seq, stream, options);
+  follow(query: FollowQuery, options: FollowOptions): FollowCursor {
+    this.checkCursor(query.after_seq ?? 0);
+    return new FollowCursor(this.log, this.#pacer, query, options);
   }
 
   /** Whoever started the process reads it in another way than by following it. */

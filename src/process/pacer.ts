@@ -1,8 +1,5 @@
 import type { EventLog } from './event-log.js';
 
-/** How long one slow follower may hold a program back before it is left behind, in milliseconds. */
-const PATIENCE_MS = 1_000;
-
 /** How long a program that was just started waits for its first follower, in milliseconds: a slow round trip. */
 const FIRST_PATIENCE_MS = 500;
 
@@ -12,8 +9,8 @@ export interface PacedReader {
   position: number;
   /** Whether the program waits for it; the pacer takes this away from a slow one and gives it back at the end. */
   paces: boolean;
-  /** Whether the program waits for it for as long as it takes. */
-  readonly patient: boolean;
+  /** How long the program waits for it before it counts as slow, in milliseconds. */
+  readonly hold_ms: number;
 }
 
 /** What can be made to stand still: the reading side of a child. */
@@ -25,10 +22,9 @@ interface Source {
 /**
  * Lets live followers keep up. Any program prints faster than a socket carries, so without this every follower of a
  * fast one would meet gaps. While a follower that had caught up is half of the retention behind, output is not read;
- * the program waits at its full pipe. A follower that does not come close again within a second is slow: the program
- * goes on without it, until it has caught up by itself. A program that was just started waits in the same way, at half
- * of its retention and for 500 ms at most, for whoever started it to follow. For a patient follower it waits without end.
- * Otherwise nothing is ever held back.
+ * the program waits at its full pipe. A follower that does not come close again within a second, or the time that it
+ * asked for, is slow: the program goes on without it, until it has caught up by itself. A program that was just started waits in the same way, at half
+ * of its retention and for 500 ms at most, for whoever started it to follow. Otherwise nothing is ever held back.
  */
 export class Pacer {
   readonly #log: EventLog;
@@ -36,10 +32,9 @@ export class Pacer {
   readonly #high_bytes: number;
   readonly #low_bytes: number;
   readonly #readers = new Set<PacedReader>();
-  #paused = false;
   #patience: NodeJS.Timeout | null = null;
   /** Stands for the first follower until it comes. */
-  #expected: PacedReader | null = { position: 0, paces: true, patient: false };
+  #expected: PacedReader | null = { position: 0, paces: true, hold_ms: FIRST_PATIENCE_MS };
 
   constructor(log: EventLog, source: Source) {
     this.#log = log;
@@ -73,19 +68,15 @@ export class Pacer {
 
   /** To be called after every chunk. */
   appended(): void {
-    if (this.#paused || this.#readers.size === 0 || !this.#anyBehind(this.#high_bytes)) return;
+    if (this.#patience || this.#readers.size === 0 || !this.#anyBehind(this.#high_bytes)) return;
     this.#source.pause();
-    this.#paused = true;
-    // Where the gateway itself was held up, readers have one more turn of the loop to tell that they moved.
-    const over = () => setImmediate(() => this.#patience === patience && this.#leaveBehind());
-    const patience = setTimeout(over, this.#expected ? FIRST_PATIENCE_MS : PATIENCE_MS);
-    this.#patience = patience;
+    this.#wait(0);
   }
 
   /** To be called when a reader has moved. */
   advanced(reader?: PacedReader): void {
     if (reader && !reader.paces && reader.position === this.#log.total_bytes) reader.paces = true;
-    if (this.#paused && !this.#anyBehind(this.#low_bytes)) this.#resume();
+    if (this.#patience && !this.#anyBehind(this.#low_bytes)) this.#resume();
   }
 
   /** Lets go of the timer. */
@@ -95,25 +86,39 @@ export class Pacer {
     this.#readers.clear();
   }
 
-  #leaveBehind(): void {
-    this.expectNobody();
-    for (const reader of this.#readers) {
-      if (!reader.patient && this.#log.total_bytes - reader.position > this.#low_bytes) reader.paces = false;
-    }
-    if (this.#paused && !this.#anyBehind(this.#low_bytes)) this.#resume();
+  /** Waits on for the least patient of those that are behind. @param waited_ms how long the program has waited */
+  #wait(waited_ms: number): void {
+    const hold_ms = Math.min(...this.#behind(this.#low_bytes).map((reader) => reader.hold_ms));
+    // Where the gateway itself was held up, readers have one more turn of the loop to tell that they moved.
+    const over = () => setImmediate(() => this.#patience === patience && this.#leaveBehind(hold_ms));
+    const patience = setTimeout(over, hold_ms - waited_ms);
+    this.#patience = patience;
+  }
+
+  #leaveBehind(waited_ms: number): void {
+    if (waited_ms >= FIRST_PATIENCE_MS) this.expectNobody();
+    const behind = this.#behind(this.#low_bytes);
+    for (const reader of behind) if (reader.hold_ms <= waited_ms) reader.paces = false;
+    if (behind.some((reader) => reader.paces)) this.#wait(waited_ms);
+    else this.#resume();
   }
 
   #resume(): void {
     if (this.#patience) clearTimeout(this.#patience);
     this.#patience = null;
-    this.#paused = false;
     this.#source.resume();
   }
 
   #anyBehind(bytes: number): boolean {
-    for (const reader of this.#readers) {
-      if (reader.paces && this.#log.total_bytes - reader.position > bytes) return true;
-    }
+    for (const reader of this.#readers) if (this.#isBehind(reader, bytes)) return true;
     return false;
+  }
+
+  #behind(bytes: number): PacedReader[] {
+    return [...this.#readers].filter((reader) => this.#isBehind(reader, bytes));
+  }
+
+  #isBehind({ paces, position }: PacedReader, bytes: number): boolean {
+    return paces && this.#log.total_bytes - position > bytes;
   }
 }

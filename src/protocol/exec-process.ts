@@ -56,6 +56,8 @@ export interface FollowQuery {
   /** Follow after this event. Default 0: from the beginning. */
   after_seq?: number | undefined;
   stream?: Stream | undefined;
+  /** How long the process waits for this follower when it falls behind, in milliseconds, 0..86400000. Default 1000. */
+  hold_ms?: number | undefined;
 }
 
 export interface FollowOptions extends CallOptions {
@@ -64,8 +66,6 @@ export interface FollowOptions extends CallOptions {
    * left; their memory is then filled again, which spares a fast program much collecting of garbage.
    */
   lend?: boolean | undefined;
-  /** Let the process wait for this reader for as long as it takes, and not for 1 s only. A gateway behind is not told. Default false. */
-  patient?: boolean | undefined;
 }
 
 export interface WatchQuery {

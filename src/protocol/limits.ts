@@ -41,6 +41,9 @@ export const DEFAULT_STDIN_WAIT_MS = 10_000;
 
 /** Largest message of a viewer that is attached, in bytes: a large paste in one piece. */
 export const MAX_ATTACH_MESSAGE_BYTES = 4 * MIB;
+/** Default and longest `hold_ms`, in milliseconds: how long a process waits for a follower that falls behind. A day is as long as a person leaves a pager open. */
+export const DEFAULT_HOLD_MS = 1_000;
+export const MAX_HOLD_MS = 86_400_000;
 
 /** Default `grace_ms` between SIGTERM and SIGKILL, in milliseconds. */
 export const DEFAULT_GRACE_MS = 2_000;

@@ -9,9 +9,9 @@ import { Strict } from '../protocol/schema.js';
 import { SSE_HEARTBEAT, SSE_TYPE } from '../protocol/sse.js';
 import { changeBytes, eventBytes } from './event-text.js';
 import { type LiveForm, liveReply } from './live-reply.js';
-import { AfterSeq, LabelQuery, labelPairs, ProcessPath } from './parameters.js';
+import { AfterSeq, HoldMs, LabelQuery, labelPairs, ProcessPath } from './parameters.js';
 
-const FollowParameters = Strict({ after_seq: AfterSeq, stream: Type.Optional(Stream) });
+const FollowParameters = Strict({ after_seq: AfterSeq, stream: Type.Optional(Stream), hold_ms: HoldMs });
 const WatchParameters = Strict({
   label: LabelQuery,
   output: Type.Optional(Type.Boolean({ description: 'Also the output of the processes, from now on.', default: false })),

@@ -10,7 +10,7 @@ import { Encoding, type ReadOutput, Stream } from '../protocol/output.js';
 import { Strict } from '../protocol/schema.js';
 import { longPoll } from './caller-gone.js';
 import { rawParts, readResultJson } from './output-json.js';
-import { AfterSeq, clampWait, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
+import { AfterSeq, clampWait, HoldMs, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
 import { followRaw } from './raw-follow.js';
 import { ReplyBudget } from './reply-budget.js';
 import { sendParts } from './send-parts.js';
@@ -21,6 +21,7 @@ const OutputParameters = Strict({
   max_bytes: MaxBytes,
   stream: Type.Optional(Stream),
   encoding: Type.Optional(Encoding),
+  hold_ms: HoldMs,
   follow: Type.Optional(Type.Boolean({ description: 'Stream the raw bytes until the output is closed.', default: false })),
 });
 type OutputParameters = Static<typeof OutputParameters>;

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { GatewayError } from '../protocol/error.js';
-import { DEFAULT_READ_BYTES, MAX_LABELS, MAX_READ_BYTES, MAX_WAIT_MS } from '../protocol/limits.js';
+import { DEFAULT_HOLD_MS, DEFAULT_READ_BYTES, MAX_HOLD_MS, MAX_LABELS, MAX_READ_BYTES, MAX_WAIT_MS } from '../protocol/limits.js';
 import { Count, Strict } from '../protocol/schema.js';
 
 /** The process a path names. Any text may be asked for: what is not the id of a process is `process_not_found`. */
@@ -19,6 +19,13 @@ export const WaitMs = (what: string) =>
 
 export const MaxBytes = Type.Optional(
   Count(`Output to answer with, in bytes; clamped to ${MAX_READ_BYTES}. The first chunk always comes.`, { default: DEFAULT_READ_BYTES }),
+);
+
+export const HoldMs = Type.Optional(
+  Count('How long the process waits for this follower when it falls behind, in milliseconds; then output it did not take becomes a gap.', {
+    default: DEFAULT_HOLD_MS,
+    maximum: MAX_HOLD_MS,
+  }),
 );
 
 export const LabelQuery = Type.Optional(

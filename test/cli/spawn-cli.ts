@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
@@ -24,19 +24,24 @@ export function spawnCli(
   args: string[],
   { env = {}, cwd, input = new Uint8Array() }: SpawnCliOptions = {},
 ): {
-  child: ChildProcess;
+  child: ChildProcessWithoutNullStreams;
   ended: Promise<Ended>;
 } {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXEC_GATEWAY_'));
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...Object.fromEntries(own), ...env }, cwd });
+  child.stdin.on('error', () => {}); // it may end before it has read all
+  if (input !== null) child.stdin.end(input);
+  return { child, ended: ended(child) };
+}
+
+/** What a program that was started writes, and how it ends. */
+export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ended> {
   const stdout: Buffer[] = [];
   let stderr = '';
   child.stdout.on('data', (bytes: Buffer) => stdout.push(bytes));
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  child.stdin.on('error', () => {}); // it may end before it has read all
-  if (input !== null) child.stdin.end(input);
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout: Buffer.concat(stdout), stderr }));
-  return { child, ended };
+  const [code, signal] = await once(child, 'close');
+  return { code, signal, stdout: Buffer.concat(stdout), stderr };
 }

@@ -16,7 +16,7 @@ test.each([
   const pacer = new Pacer(log, { pause() {}, resume() {} });
   for (let i = 0; i < 100; i++) log.append('stdout', new Uint8Array(10_000));
   const readers = Array.from({ length: expected.readers }, (_, i) =>
-    new FollowCursor(log, pacer, 0, i % 3 === 2 ? 'stdout' : undefined)[Symbol.asyncIterator](),
+    new FollowCursor(log, pacer, { stream: i % 3 === 2 ? 'stdout' : undefined })[Symbol.asyncIterator](),
   );
   for (let bytes = 0; bytes < 1_000_000; ) {
     const [first, ...others] = await Promise.all(readers.map(async (reader) => (await reader.next()).value as ProcessEvent[]));

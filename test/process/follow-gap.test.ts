@@ -7,7 +7,7 @@ test('a follower is told exactly how much it missed, even beyond what the log re
   const log = new EventLog(10);
   const pacer = new Pacer(log, { pause() {}, resume() {} });
   log.append('stdout', Buffer.from('abc'));
-  const events = new FollowCursor(log, pacer, 0)[Symbol.asyncIterator]();
+  const events = new FollowCursor(log, pacer, {})[Symbol.asyncIterator]();
   expect((await events.next()).value).toMatchObject([{ event: 'output', seq: 1 }]);
   for (let i = 0; i < 200_000; i++) log.append('stdout', Buffer.from('xy'));
   const batch = (await events.next()).value ?? [];

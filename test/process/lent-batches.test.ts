@@ -16,7 +16,7 @@ function scene() {
     print(chunks: number) {
       for (let i = 0; i < chunks; i++) log.append('stdout', Buffer.alloc(CHUNK_BYTES, ++printed % 251));
     },
-    reader: (lend: boolean) => new FollowCursor(log, pacer, 0, undefined, { lend })[Symbol.asyncIterator](),
+    reader: (lend: boolean) => new FollowCursor(log, pacer, {}, { lend })[Symbol.asyncIterator](),
     close: () => pacer.close(),
   };
 }

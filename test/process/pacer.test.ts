@@ -72,7 +72,7 @@ async function follow(cursor: FollowCursor, rest: () => Promise<unknown>): Promi
 describe('the pacer', () => {
   test('a follower that keeps up never meets a gap, at whatever speed the program prints', async () => {
     const printer = new Printer();
-    const followers = [1, 2, 3].map(() => follow(new FollowCursor(printer.log, printer.pacer, 0), () => turn()));
+    const followers = [1, 2, 3].map(() => follow(new FollowCursor(printer.log, printer.pacer, {}), () => turn()));
     await printer.print(TOTAL);
     printer.close();
     expect(await Promise.all(followers)).toEqual([1, 2, 3].map(() => ({ output: TOTAL, missed: 0 })));
@@ -80,8 +80,8 @@ describe('the pacer', () => {
 
   test('a stalled follower costs the program its patience once, and nobody else a byte', async () => {
     const printer = new Printer();
-    const stalled = new FollowCursor(printer.log, printer.pacer, 0);
-    const healthy = follow(new FollowCursor(printer.log, printer.pacer, 0), () => turn());
+    const stalled = new FollowCursor(printer.log, printer.pacer, {});
+    const healthy = follow(new FollowCursor(printer.log, printer.pacer, {}), () => turn());
     await printer.print(TOTAL);
     const long = printer.pauses.filter((pause) => length(pause) > 200);
     expect(long).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('the pacer', () => {
 
   test('a follower that was left behind paces again once it has caught up by itself', async () => {
     const printer = new Printer();
-    const cursor = new FollowCursor(printer.log, printer.pacer, 0);
+    const cursor = new FollowCursor(printer.log, printer.pacer, {});
     await printer.print(TOTAL);
     expect([cursor.paces, printer.pauses.length]).toEqual([false, 1]);
     const reading = follow(cursor, () => turn());
@@ -115,7 +115,7 @@ describe('the pacer', () => {
     const found = new Printer();
     const printed = found.print(TOTAL);
     while (found.pauses.length === 0) await turn();
-    const late = follow(new FollowCursor(found.log, found.pacer, 0), () => turn());
+    const late = follow(new FollowCursor(found.log, found.pacer, {}), () => turn());
     await printed;
     found.close();
     expect(await late).toEqual({ output: TOTAL, missed: 0 });
@@ -131,7 +131,7 @@ describe('the pacer', () => {
   test('a follower that leaves lets the program go on at once', async () => {
     const left = new Printer();
     const leaving = new AbortController();
-    const cursor = new FollowCursor(left.log, left.pacer, 0, undefined, { signal: leaving.signal });
+    const cursor = new FollowCursor(left.log, left.pacer, {}, { signal: leaving.signal });
     const printed = left.print(TOTAL);
     while (left.pauses.length === 0) await turn();
     leaving.abort();
@@ -147,9 +147,9 @@ describe('a follow cursor', () => {
   test('leaves nobody in the list of waiters, however it ends', async () => {
     const { log, pacer } = new Printer();
     const leaving = new AbortController();
-    const aborted = new FollowCursor(log, pacer, 0, undefined, { signal: leaving.signal })[Symbol.asyncIterator]();
+    const aborted = new FollowCursor(log, pacer, {}, { signal: leaving.signal })[Symbol.asyncIterator]();
     const next = aborted.next();
-    const returned = new FollowCursor(log, pacer, 0)[Symbol.asyncIterator]();
+    const returned = new FollowCursor(log, pacer, {})[Symbol.asyncIterator]();
     const pending = returned.next();
     await turn();
     expect(log.waiters.size).toBe(2);
@@ -166,11 +166,11 @@ describe('a follow cursor', () => {
     log.append('stderr', Buffer.from('e'));
     log.appendExited({ exit_code: 0, signal: null });
     log.appendClosed();
-    const cursor = new FollowCursor(log, pacer, 0, 'stderr');
+    const cursor = new FollowCursor(log, pacer, { stream: 'stderr' });
     expect(cursor.gap).toEqual({ from_seq: 1, to_seq: 1, bytes: 2, reason: 'evicted' });
     const told: string[] = [];
     for await (const batch of cursor) told.push(...batch.map(({ event }) => event));
     expect(told).toEqual(['gap', 'output', 'output', 'exited', 'closed']);
-    expect(new FollowCursor(log, pacer, 6).ended).toBe(true);
+    expect(new FollowCursor(log, pacer, { after_seq: 6 }).ended).toBe(true);
   });
 });

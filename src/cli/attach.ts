@@ -1,0 +1,37 @@
+import { persist, startRetry } from '../client/persist.js';
+import { remoteProcesses } from './connect.js';
+import { ConnectionNotice } from './connection-notice.js';
+import { Foreground } from './foreground.js';
+import { inForeground } from './in-foreground.js';
+import { leave, leaveFailed } from './leave.js';
+import { LocalOutput } from './local-output.js';
+import { localSize, localTerminal } from './local-terminal.js';
+import { patience } from './patience.js';
+import type { AttachOptions } from './process-options.js';
+import { TypedInput } from './typed-input.js';
+
+/**
+ * Takes a process into the foreground, until it ends or is left, and ends this program with its exit code, or 0.
+ * @throws {SettingError} for an address or token that cannot be used
+ */
+export async function attach(process_id: string, options: AttachOptions): Promise<void> {
+  const { stdin, readOnly, detachKeys, retryFor } = options;
+  const output = new LocalOutput('attach');
+  const notice = new ConnectionNotice(output.say);
+  const retry = patience(retryFor, notice);
+  const processes = remoteProcesses(options, retry);
+  try {
+    const found = await persist((signal) => processes.get(process_id, {}, { signal }), { retry: startRetry(retry) });
+    const foreground = new Foreground(processes, found, retry);
+    const terminal = found.tty ? localTerminal() : null;
+    const size = localSize();
+    if (terminal && size && !readOnly && found.exited_at === null) foreground.resize(size);
+    // A read-only view takes keys too: those that leave it.
+    const takes = terminal !== null || ((stdin || process.stdin.isTTY) && !readOnly && found.stdin.open);
+    const input = takes ? new TypedInput(process.stdin, true, terminal ? detachKeys : [], readOnly) : null;
+    const view = { output, sink: output, notice, terminal, input, resizes: !readOnly, pass_signals: false };
+    await leave(output, await inForeground(foreground, view));
+  } catch (error) {
+    await leaveFailed(output, error);
+  }
+}

@@ -1,0 +1,36 @@
+import { GatewayError } from '../protocol/error.js';
+
+/** What to do about an error, where its own words do not say it. */
+const ADVICE: Record<string, string> = {
+  upstream_unreachable: 'is it running, and is --url (EXEC_GATEWAY_URL) its address?',
+  process_not_found:
+    'exec-gateway ps --all shows what there is; a closed process is forgotten after a while, and all are when the gateway restarts.',
+  process_exists: 'give another --id, or the same command and settings as before to go on with it.',
+  too_many_processes: 'end some: exec-gateway ps, exec-gateway kill ID.',
+  shutting_down: 'try again when it is back.',
+};
+
+/** Exit codes of what could not be run, as of env(1) and `docker run`. */
+const NOT_RUN: Record<string, number> = {
+  command_not_found: 127,
+  permission_denied: 126,
+  exec_format_error: 126,
+};
+
+/** The exit code for what is not the process's own: the gateway, the connection, the command line. */
+export const OWN_FAILURE = 125;
+
+/** One line for a person: what, why, its code, and what to do. */
+export function failureLine(error: unknown): string {
+  if (!(error instanceof GatewayError)) throw error;
+  if (error.code === 'unauthorized') {
+    return 'The gateway does not take this token, or it was given none: set EXEC_GATEWAY_TOKEN, or give --token-file. [unauthorized]';
+  }
+  const advice = ADVICE[error.code];
+  return `${error.message} [${error.code}]${advice === undefined ? '' : ` (${advice})`}`;
+}
+
+/** The exit code of a run that failed with this error. */
+export function failureCode(error: unknown): number {
+  return error instanceof GatewayError ? (NOT_RUN[error.code] ?? OWN_FAILURE) : OWN_FAILURE;
+}

@@ -1,0 +1,148 @@
+import { persist } from '../client/persist.js';
+import type { RetryOptions } from '../client/retry.js';
+import { GatewayError } from '../protocol/error.js';
+import type { ExecProcess } from '../protocol/exec-process.js';
+import { RUN_LINGER_MS } from '../protocol/limits.js';
+import type { ExitedEvent, ProcessEvent } from '../protocol/output.js';
+import type { ProcessInfo } from '../protocol/process.js';
+import type { TtySize } from '../protocol/start.js';
+import { type FeedTarget, InputFeed } from './input-feed.js';
+import type { TypedInput } from './typed-input.js';
+
+/** How a process in the foreground was left: it ended (`exit` null: its end was never told), or it goes on without us. */
+export type Outcome = { left: 'ended'; exit: ExitedEvent | null; closed: boolean } | { left: 'detached' };
+
+/** Where the events of a process go. */
+export interface Sink {
+  take(events: ProcessEvent[]): Promise<void>;
+}
+
+/** A process whose output comes here and whose input comes from here. */
+export class Foreground {
+  readonly #processes: ExecProcess;
+  readonly #process: ProcessInfo;
+  readonly #retry: Required<RetryOptions>;
+  readonly #hold_ms: number | undefined;
+  readonly #leaving = new AbortController();
+  #resizing: Promise<void> | null = null;
+  #sizes: TtySize[] = [];
+  #exit: ExitedEvent | null = null;
+  #detached = false;
+  #failure: { error: unknown } | null = null;
+
+  /** @param hold_ms how long the process waits for us when its output is not taken; as long as for others unless given */
+  constructor(processes: ExecProcess, process: ProcessInfo, retry: Required<RetryOptions>, hold_ms?: number) {
+    this.#hold_ms = hold_ms;
+    this.#processes = processes;
+    this.#process = process;
+    this.#retry = retry;
+  }
+
+  /** Whether it runs on a terminal. */
+  get tty(): boolean {
+    return this.#process.tty !== null;
+  }
+
+  get process_id(): string {
+    return this.#process.process_id;
+  }
+
+  /**
+   * Follows until the process is closed, or, after its end, until what still holds its output has been silent for 1 s.
+   * @throws {GatewayError} when the gateway stays out of reach, or does not know the process any more
+   */
+  async follow(sink: Sink, input: TypedInput | null): Promise<Outcome> {
+    const fed = input ? this.#feed(input) : null;
+    let linger: NodeJS.Timeout | undefined;
+    let closed = false;
+    try {
+      const { signal } = this.#leaving;
+      const batches = await persist(() => this.#processes.follow(this.process_id, { hold_ms: this.#hold_ms }, { signal }), {
+        retry: this.#retry,
+        signal,
+      });
+      for await (const batch of batches) {
+        clearTimeout(linger);
+        await sink.take(batch);
+        this.#exit ??= batch.find((event) => event.event === 'exited') ?? null;
+        if (this.#exit) linger = setTimeout(() => this.#leaving.abort(), RUN_LINGER_MS);
+        closed = batch.at(-1)?.event === 'closed';
+      }
+      closed ||= batches.ended;
+    } catch (error) {
+      if (!this.#leaving.signal.aborted) throw error;
+    } finally {
+      clearTimeout(linger);
+      this.#leaving.abort();
+      await fed;
+    }
+    if (this.#failure) throw this.#failure.error;
+    return this.#detached ? { left: 'detached' } : { left: 'ended', exit: this.#exit, closed };
+  }
+
+  /** Why it ended; null when that is not known. */
+  async reason(): Promise<string | null> {
+    return (await this.#processes.get(this.process_id).catch(() => null))?.reason ?? null;
+  }
+
+  /** Leaves the process running. */
+  detach(): void {
+    this.#detached = true;
+    this.#leaving.abort();
+  }
+
+  /** Passes a signal on; to the terminal's foreground group when there is a terminal. What has ended already is no failure. */
+  signal(name: string): Promise<void> {
+    const scope = this.tty ? 'foreground' : 'group';
+    return this.#quietly((signal) => this.#processes.signal(this.process_id, { signal: name, scope }, { signal }));
+  }
+
+  /** Ends the process group, and all jobs of its terminal. */
+  terminate(grace_ms?: number): Promise<void> {
+    return this.#quietly(async (signal) => {
+      await this.#processes.terminate(this.process_id, { grace_ms }, { signal });
+    });
+  }
+
+  /** Gives the terminal another size; of many in a row the last ones count. */
+  resize(size: TtySize): void {
+    this.#sizes = [...this.#sizes.slice(-1), size];
+    this.#resizing ??= this.#resizeAll().finally(() => {
+      this.#resizing = null;
+    });
+  }
+
+  async #resizeAll(): Promise<void> {
+    for (let size = this.#sizes.shift(); size; size = this.#sizes.shift()) {
+      const wanted = size;
+      await this.#quietly((signal) => this.#processes.resize(this.process_id, wanted, { signal }));
+    }
+  }
+
+  async #feed(input: TypedInput): Promise<void> {
+    const { accepted_bytes } = this.#process.stdin;
+    const target: FeedTarget = {
+      processes: this.#processes,
+      process_id: this.process_id,
+      accepted_bytes,
+      shared: input.shared,
+      retry: this.#retry,
+    };
+    const feed = new InputFeed(input.source, target);
+    input.pipe(feed, () => this.detach());
+    try {
+      await feed.run(this.#leaving.signal);
+    } catch (error) {
+      this.#failure = { error };
+      this.#leaving.abort();
+    }
+  }
+
+  async #quietly(call: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    try {
+      await persist(call, { retry: this.#retry, signal: this.#leaving.signal });
+    } catch (error) {
+      if (!(error instanceof GatewayError) && !this.#leaving.signal.aborted) throw error;
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { persist, startRetry } from '../client/persist.js';
+import type { ExecProcess } from '../protocol/exec-process.js';
+import { DEFAULT_GRACE_MS } from '../protocol/limits.js';
+import { failureLine } from './call-failure.js';
+import { remoteProcesses } from './connect.js';
+import { ConnectionNotice } from './connection-notice.js';
+import { leave } from './leave.js';
+import { LocalOutput } from './local-output.js';
+import { patience } from './patience.js';
+import type { KillOptions } from './process-options.js';
+
+/** Time beyond the grace in which a process that was killed is gone, in milliseconds; and the longest wait of one call. */
+const BEYOND_GRACE_MS = 4_000;
+const MAX_WAIT_MS = 50_000;
+
+/**
+ * Ends processes, or sends them a signal. One that fails holds up none of the others; the exit code is then 1.
+ * @throws {SettingError} for an address or token that cannot be used
+ */
+export async function kill(process_ids: string[], options: KillOptions): Promise<void> {
+  const output = new LocalOutput('kill');
+  const processes = remoteProcesses(options);
+  const retry = startRetry(patience(5_000, new ConnectionNotice(output.say)));
+  const results = await Promise.allSettled(
+    process_ids.map((process_id) => {
+      const call = order(processes, process_id, options);
+      return persist(call.make, { retry, wait_ms: call.wait_ms });
+    }),
+  );
+  const failed = results.flatMap((result, at) => (result.status === 'rejected' ? [{ id: process_ids[at], error: result.reason }] : []));
+  for (const { id, error } of failed) output.say(`${id}: ${failureLine(error)}`);
+  await leave(output, failed.length > 0 ? 1 : 0);
+}
+
+function order(processes: ExecProcess, process_id: string, { signal: name, grace: grace_ms }: KillOptions) {
+  if (name !== undefined) {
+    return { wait_ms: 0, make: (signal: AbortSignal) => processes.signal(process_id, { signal: name }, { signal }) };
+  }
+  const wait_ms = Math.min(MAX_WAIT_MS, (grace_ms ?? DEFAULT_GRACE_MS) + BEYOND_GRACE_MS);
+  return {
+    wait_ms,
+    make: async (signal: AbortSignal) => {
+      await processes.terminate(process_id, { grace_ms, wait_ms }, { signal });
+    },
+  };
+}

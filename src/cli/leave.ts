@@ -1,0 +1,17 @@
+import { constants } from 'node:os';
+import { failureCode, failureLine } from './call-failure.js';
+import { Interrupted } from './interrupted.js';
+import type { LocalOutput } from './local-output.js';
+
+/** Ends this program when all it has written is with the system. */
+export async function leave(output: LocalOutput, exit_code: number): Promise<never> {
+  await output.close();
+  process.exit(exit_code);
+}
+
+/** Ends this program for an error, which a person is told in one line. */
+export function leaveFailed(output: LocalOutput, error: unknown): Promise<never> {
+  if (error instanceof Interrupted) return leave(output, 128 + constants.signals[error.signal]);
+  output.say(failureLine(error));
+  return leave(output, failureCode(error));
+}

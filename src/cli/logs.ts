@@ -1,0 +1,75 @@
+import { persist, startRetry } from '../client/persist.js';
+import type { ProcessEvent } from '../protocol/output.js';
+import { OWN_FAILURE } from './call-failure.js';
+import { remoteProcesses } from './connect.js';
+import { ConnectionNotice } from './connection-notice.js';
+import { sizeText } from './copy-tally.js';
+import { LastLines } from './last-lines.js';
+import { leave, leaveFailed } from './leave.js';
+import { LocalOutput } from './local-output.js';
+import { patience } from './patience.js';
+import type { LogsOptions } from './process-options.js';
+
+/**
+ * Prints what a process has printed, and with `--follow` what it prints.
+ * @throws {SettingError} for an address or token that cannot be used
+ */
+export async function logs(process_id: string, { follow, tail, retryFor, ...connection }: LogsOptions): Promise<void> {
+  const output = new LocalOutput('logs');
+  const notice = new ConnectionNotice(output.say);
+  const retry = patience(retryFor, notice);
+  const processes = remoteProcesses(connection, retry);
+  output.onReaderGone = () => void leave(output, 0);
+  try {
+    const { next_seq } = await persist((signal) => processes.get(process_id, {}, { signal }), { retry: startRetry(retry) });
+    notice.connected = true;
+    const last_seq = next_seq - 1;
+    if (last_seq === 0 && !follow) return await leave(output, 0);
+    const log = new Log(output, last_seq, tail);
+    for await (const batch of await processes.follow(process_id)) {
+      for (const event of batch) if (follow || log.reaches(event)) await log.take(event);
+      if (!follow && log.complete) break;
+    }
+    await leave(output, output.incomplete ? OWN_FAILURE : 0);
+  } catch (error) {
+    await leaveFailed(output, error);
+  }
+}
+
+/** What was there in the beginning, whole or its last lines, and what came later. */
+class Log {
+  readonly #output: LocalOutput;
+  readonly #last_seq: number;
+  #lines: LastLines | null;
+  #seq = 0;
+
+  constructor(output: LocalOutput, last_seq: number, tail: number | undefined) {
+    this.#output = output;
+    this.#last_seq = last_seq;
+    this.#lines = tail === undefined || last_seq === 0 ? null : new LastLines(tail);
+  }
+
+  /** Whether all that was there has been told. */
+  get complete(): boolean {
+    return this.#seq >= this.#last_seq;
+  }
+
+  /** Whether an event was there in the beginning, or stands for some that were. */
+  reaches(event: ProcessEvent): boolean {
+    return (event.event === 'gap' ? event.from_seq : event.seq) <= this.#last_seq;
+  }
+
+  async take(event: ProcessEvent): Promise<void> {
+    this.#seq = event.event === 'gap' ? event.to_seq : event.seq;
+    if (this.#lines && this.reaches(event)) this.#lines.take(event);
+    else await this.#print(event);
+    if (!this.#lines || !this.complete) return;
+    await this.#output.take(this.#lines.events());
+    this.#lines = null;
+  }
+
+  async #print(event: ProcessEvent): Promise<void> {
+    if (event.event !== 'gap' || event.from_seq > 1) return this.#output.take([event]);
+    this.#output.say(`the first ${event.bytes === null ? 'of it' : sizeText(event.bytes)} is no longer held`);
+  }
+}

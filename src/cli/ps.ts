@@ -1,0 +1,33 @@
+import { startRetry } from '../client/persist.js';
+import type { ProcessInfo } from '../protocol/process.js';
+import { remoteProcesses } from './connect.js';
+import { ConnectionNotice } from './connection-notice.js';
+import { everyProcess } from './every-process.js';
+import { leave, leaveFailed } from './leave.js';
+import { LocalOutput } from './local-output.js';
+import { patience } from './patience.js';
+import type { PsOptions } from './process-options.js';
+import { processTable } from './process-table.js';
+
+/**
+ * Lists the processes of the gateway.
+ * @throws {SettingError} for an address or token that cannot be used
+ */
+export async function ps({ all, label, json, quiet, ...connection }: PsOptions): Promise<void> {
+  const output = new LocalOutput('ps');
+  const print = (text: string) => output.write('stdout', Buffer.from(`${text}\n`));
+  const processes = remoteProcesses(connection);
+  try {
+    const shown: ProcessInfo[] = [];
+    for await (const found of everyProcess(processes, { label }, startRetry(patience(5_000, new ConnectionNotice(output.say))))) {
+      if (!all && (found.state === 'closed' || found.exited_at !== null)) continue;
+      if (json) await print(JSON.stringify(found));
+      else if (quiet) await print(found.process_id);
+      else shown.push(found);
+    }
+    if (!json && !quiet) await print(processTable(shown, Date.now(), process.stdout.columns ?? null));
+    await leave(output, 0);
+  } catch (error) {
+    await leaveFailed(output, error);
+  }
+}

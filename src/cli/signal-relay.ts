@@ -1,0 +1,74 @@
+import { constants } from 'node:os';
+import type { Foreground } from './foreground.js';
+
+/** Signals that ask a program to end. */
+export const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+
+/** Signals that mean what the program makes of them. */
+const OTHERS = ['SIGUSR1', 'SIGUSR2'] as const;
+
+/** How long this program waits with its own stop for that of the process, in milliseconds. */
+const STOP_MS = 1_000;
+
+/** What the signals of this program do to a process at the gateway. */
+export interface SignalRelayOptions {
+  /** Every key is passed on: what still comes as a signal is meant for this program, and ends both. */
+  raw: boolean;
+  /** Whether signals are passed on at all; else the first one leaves. */
+  pass: boolean;
+  /** Whether the gateway is out of reach. */
+  lost: () => boolean;
+  say: (line: string) => void;
+  /** Leaves at once; the process goes on. */
+  leave: (exit_code: number) => void;
+}
+
+/** Passes the signals of this program on: the first as it is, the second kills, the third leaves. */
+export class SignalRelay {
+  readonly #foreground: Foreground;
+  readonly #options: SignalRelayOptions;
+  readonly #handlers = new Map<NodeJS.Signals, () => void>();
+  #count = 0;
+
+  constructor(foreground: Foreground, options: SignalRelayOptions) {
+    this.#foreground = foreground;
+    this.#options = options;
+    if (!options.pass) {
+      for (const name of ENDING) this.#on(name, () => foreground.detach());
+      return;
+    }
+    for (const name of ENDING) this.#on(name, () => this.#end(name));
+    for (const name of OTHERS) this.#on(name, () => void foreground.signal(name));
+    if (options.raw) return;
+    this.#on('SIGTSTP', () => void this.#stop());
+    this.#on('SIGCONT', () => void foreground.signal('SIGCONT'));
+  }
+
+  close(): void {
+    for (const [name, handler] of this.#handlers) process.off(name, handler);
+  }
+
+  #on(name: NodeJS.Signals, handler: () => void): void {
+    this.#handlers.set(name, handler);
+    process.on(name, handler);
+  }
+
+  #end(name: (typeof ENDING)[number]): void {
+    const { raw, lost, say, leave } = this.#options;
+    this.#count++;
+    if (this.#count > 2 || (this.#count === 2 && lost())) {
+      say(`it goes on as ${this.#foreground.process_id}: exec-gateway attach, exec-gateway kill`);
+      leave(128 + constants.signals[name]);
+    } else if (this.#count === 2) {
+      say('killing it; once more leaves it');
+      void this.#foreground.terminate(0);
+    } else if (raw && name !== 'SIGINT') void this.#foreground.terminate();
+    else void this.#foreground.signal(name);
+  }
+
+  /** Stops the process, then this program: its shell has the terminal again. SIGTSTP is ignored by whoever has no shell, so it is SIGSTOP there. */
+  async #stop(): Promise<void> {
+    await Promise.race([this.#foreground.signal('SIGSTOP'), new Promise((resolve) => setTimeout(resolve, STOP_MS))]);
+    process.kill(process.pid, 'SIGSTOP');
+  }
+}
