@@ -58,10 +58,10 @@ export function addWebSockets(app: GatewayApp): void {
       perMessageDeflate: false,
       handleProtocols: (_offered, request) => upgrades.get(request)?.protocol ?? false,
     },
-    // The peer broke the protocol or the connection: it was told, and nothing is left to do.
+    // One whose peer broke the protocol is told why, and closing, by now.
     errorHandler: (error, socket, request) => {
       request.log.debug({ req_id: request.id, err: error }, 'WebSocket broken off');
-      socket.terminate();
+      if (socket.readyState === socket.OPEN) socket.terminate();
     },
     preClose(done) {
       for (const socket of app.websocketServer.clients) {

@@ -99,7 +99,7 @@ export class AttachViewer {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** False when a hole in the output ended the connection. */
+  /** False when the connection has ended, or a hole in the output ends it. */
   async #show(batch: ProcessEvent[]): Promise<boolean> {
     const frames = this.#form.batch(batch);
     if ('from_seq' in frames) {
@@ -110,7 +110,7 @@ export class AttachViewer {
       if (event.event === 'exited') this.#exit = { exit_code: event.exit_code, signal: event.signal };
       else if (event.event === 'closed') this.#closed = true;
     }
-    if (!this.#open) return true;
+    if (!this.#open) return false;
     this.#raw.cork();
     this.#receipts?.give();
     for (const frame of frames) this.#raw.write(frame);

@@ -23,11 +23,11 @@ test('frames of any kind end a connection at most, and nothing else', async () =
     const head = [`Host: 127.0.0.1:${gateway.port}`, gateway.authorization, 'Connection: Upgrade', 'Upgrade: websocket', key];
     const protocol = round % 2 === 0 ? ['Sec-WebSocket-Protocol: exec-gateway.v1'] : [];
     connection.send(requestText(`GET /processes/${process_id}/attach HTTP/1.1`, [...head, 'Sec-WebSocket-Version: 13', ...protocol]));
-    if (round % 3 > 0) await connection.until((text) => text.includes('\r\n\r\n'));
+    // What is sent together with the request may be answered by a reset, which takes the 101 with it.
+    if (round % 3 > 0) expect(await connection.until((text) => text.startsWith('HTTP/1.1 101 ') && text.includes('\r\n\r\n'))).toBe(true);
     for (let i = 0; i < 20 && !connection.closed; i++) connection.send(oddFrame());
     connection.socket.end();
     await connection.untilClosed();
-    expect(connection.received).toMatch(/^HTTP\/1.1 101 /);
   }
   expect(witness.end).toBeNull();
   expect(await (await gateway.fetch(`/processes/${process_id}`)).json()).toMatchObject({ state: 'running' });
