@@ -92,6 +92,20 @@ describe('the pacer', () => {
     expect(late).toEqual({ output: RETAIN, missed: TOTAL - RETAIN });
   });
 
+  test('a follower that asks for it holds the program back until it reads on, whoever else is slow', async () => {
+    const printer = new Printer();
+    const owner = new FollowCursor(printer.log, printer.pacer, { hold_ms: 60_000 });
+    const stalled = new FollowCursor(printer.log, printer.pacer, {});
+    const printed = printer.print(TOTAL);
+    while (stalled.paces) await turn();
+    await turn();
+    expect([owner.paces, printer.log.total_bytes <= RETAIN]).toEqual([true, true]);
+    const reading = follow(owner, () => turn());
+    await printed;
+    printer.close();
+    expect(await reading).toEqual({ output: TOTAL, missed: 0 });
+  });
+
   test('a follower that was left behind paces again once it has caught up by itself', async () => {
     const printer = new Printer();
     const cursor = new FollowCursor(printer.log, printer.pacer, {});
