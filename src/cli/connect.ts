@@ -4,6 +4,7 @@ import type { WireOptions } from '../client/wire.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess } from '../protocol/exec-process.js';
 import type { ConnectionOptions } from './connection-options.js';
+import { provideBase64 } from './provide-base64.js';
 import { socketFetch } from './socket-fetch.js';
 import { readCallToken, SettingError } from './token.js';
 
@@ -26,6 +27,7 @@ export function remote<T>(create: (options: WireOptions) => T, url: string, toke
  * @throws {SettingError} for an address or token that cannot be used
  */
 export function remoteProcesses({ url, tokenFile }: ConnectionOptions, retry?: RetryOptions): ExecProcess {
+  provideBase64();
   const token = readCallToken(tokenFile, '--token-file', process.env.EXEC_GATEWAY_TOKEN);
   return remote((options) => new RemoteExecProcess({ fetch: socketFetch(), ...options, retry }), url, token);
 }

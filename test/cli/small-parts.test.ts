@@ -3,6 +3,8 @@ import { DetachWatch, detachKeys } from '../../src/cli/detach-keys.js';
 import { duration, durationText } from '../../src/cli/duration.js';
 import { LastLines } from '../../src/cli/last-lines.js';
 import { LeftModes } from '../../src/cli/left-modes.js';
+import { provideBase64 } from '../../src/cli/provide-base64.js';
+import { decodeBytes } from '../../src/client/decode-event.js';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const text = (part: Uint8Array) => Buffer.from(part).toString('latin1');
@@ -72,5 +74,21 @@ describe('the last lines', () => {
       lines.take({ event: 'output', seq: at + 1, stream: 'stdout', chunk: bytes(part) });
     });
     expect(text(Buffer.concat(lines.events().map(({ chunk }) => chunk)))).toBe(wanted);
+  });
+});
+
+describe('the decoder that Node provides', () => {
+  test('gives the same bytes, in memory of their own, and refuses what is no base64', () => {
+    provideBase64();
+    for (const length of [0, 1, 2, 3, 6_142, 6_143, 6_144, 65_536]) {
+      const given = Uint8Array.from({ length }, (_, at) => (at * 7919) % 251);
+      const base64 = Buffer.from(given).toString('base64');
+      const decoded = decodeBytes(base64);
+      expect(decoded).toEqual(given);
+      expect([decoded.byteOffset, decoded.buffer.byteLength]).toEqual([0, length]);
+      if (length < 3) continue;
+      expect(() => decodeBytes(`${base64.slice(0, -5)}!${base64.slice(-4)}`)).toThrow();
+      expect(() => decodeBytes(base64.slice(1))).toThrow();
+    }
   });
 });

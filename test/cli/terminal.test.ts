@@ -43,7 +43,11 @@ describe.skipIf(findTmux() === null)('on a terminal', () => {
     await tmux.shows(/^3$/m);
     tmux.keys('C-z');
     await tmux.shows(/Stopped +sleep 101/);
-    tmux.keys('kill -KILL %1; wait; exit 5', 'Enter');
+    tmux.keys('fg', 'Enter');
+    await tmux.shows(/^sleep 101$/m);
+    tmux.keys('C-c');
+    await tmux.shows(/^sleep 101\n\^C\n there>/m);
+    tmux.keys('exit 5', 'Enter');
     expect(await tmux.shows(WHOLE)).toContain('left with 5');
   });
 
