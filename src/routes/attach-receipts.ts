@@ -1,5 +1,5 @@
 /** How long a receipt waits for output to go with, in milliseconds: most input is echoed sooner. */
-const HOLD_MS = 10;
+const RECEIPT_HOLD_MS = 10;
 
 /** Accepted bytes at which a receipt goes at once: a viewer may wait for it before it sends more. */
 const AT_ONCE_BYTES = 32 * 1024;
@@ -18,7 +18,7 @@ export class Receipts {
   add(accepted_bytes: number): void {
     this.#due = accepted_bytes;
     if (accepted_bytes - this.#given >= AT_ONCE_BYTES) this.give();
-    else this.#timer ??= setTimeout(() => this.give(), HOLD_MS);
+    else this.#timer ??= setTimeout(() => this.give(), RECEIPT_HOLD_MS);
   }
 
   /** Sends the receipt that is due, if one is. */
