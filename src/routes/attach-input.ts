@@ -3,7 +3,7 @@ import type { ExecProcess } from '../protocol/exec-process.js';
 import type { ProcessInfo } from '../protocol/process.js';
 
 /** Input of one viewer that is not accepted yet, in bytes, at which the viewer is not read any more, and at which it is again. */
-const HIGH_BYTES = 256 * 1024;
+const MOST_INPUT_BYTES = 256 * 1024;
 const LOW_BYTES = 64 * 1024;
 
 /** How long one call waits for a process that does not read, in milliseconds; the next one goes on where it ended. */
@@ -105,7 +105,7 @@ export class AttachInput {
     this.#held_bytes += bytes.length;
     this.#waiting.push(bytes);
     if (!this.#busy) this.#next();
-    if (this.#held_bytes < HIGH_BYTES || this.#paused) return;
+    if (this.#held_bytes < MOST_INPUT_BYTES || this.#paused) return;
     this.#paused = true;
     this.#source.pause();
   }
