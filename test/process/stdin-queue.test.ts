@@ -65,6 +65,17 @@ describe('the stdin queue', () => {
     );
   });
 
+  test('an exact write that others overtook while it waited took nothing, and says so rather than that there was no room', async () => {
+    const taker = new Taker('when told');
+    const queue = new StdinQueue(taker.child, true);
+    const filling = queue.write(Buffer.alloc(2 * STDIN_QUEUE_BYTES), { wait_ms: 10_000 });
+    const exact = queue.write(Buffer.from('x'), { offset: 0, exact: true, wait_ms: 10 });
+    await expect(exact).rejects.toMatchObject({ code: 'stdin_offset_behind', fields: { accepted_bytes: STDIN_QUEUE_BYTES } });
+    while (taker.bytes.length < 2 * STDIN_QUEUE_BYTES) taker.take();
+    expect(await filling).toBe(2 * STDIN_QUEUE_BYTES);
+    expect(taker.bytes.includes('x')).toBe(false);
+  });
+
   test('with offsets the input is exact, however often parts are sent again and wherever they overlap', async () => {
     const source = Buffer.from(Uint8Array.from({ length: 600 }, (_, i) => (i * 37) & 0xff));
     const part = fc.record({ back: fc.nat({ max: 50 }), length: fc.nat({ max: 80 }), blind: fc.boolean() });
