@@ -16,7 +16,7 @@ import type { Session } from './session.js';
 const MOST_REQUESTS = 512;
 
 /** Answers that wait to be taken, in bytes, before no more is read. */
-const MOST_UNSENT_BYTES = 8 * 1024 * 1024;
+const STALLED_BYTES = 8 * 1024 * 1024;
 
 /** How often the other side is asked whether it is there, in milliseconds. */
 const PEER_LOOK_MS = 30_000;
@@ -162,7 +162,7 @@ export class Connection implements Attachment {
 
   /** Reads no more while too much is under way, or answers are not taken. */
   #throttle(): void {
-    const isUnread = this.outbox.waiting_bytes > MOST_UNSENT_BYTES;
+    const isUnread = this.outbox.waiting_bytes > STALLED_BYTES;
     if (isUnread || this.#requests >= MOST_REQUESTS) this.#socket.pause();
     else this.#socket.resume();
     if (!isUnread || this.#awaits_room) return;
