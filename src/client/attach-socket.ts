@@ -58,3 +58,13 @@ export function listen(socket: SocketLike, events: SocketEvents): () => void {
 
 /** Whether something can be sent. */
 export const isOpen = (socket: SocketLike | null): socket is SocketLike => socket?.readyState === OPEN;
+
+/** A close with 4000 + status tells a code; the rest of the error was told before, if at all. */
+export function endReason(code: number, reason: string): unknown {
+  if (code < 4000) return {};
+  try {
+    return { detail: `The gateway ended the connection (${code}).`, ...JSON.parse(reason) };
+  } catch {
+    return {};
+  }
+}

@@ -8,7 +8,7 @@ import type { ProcessInfo } from '../protocol/process.js';
 import type { TtySize } from '../protocol/start.js';
 import { AttachConnection } from './attach-connection.js';
 import { AttachOutbox } from './attach-outbox.js';
-import { openSocket, type SocketClass, type SocketEnd } from './attach-socket.js';
+import { endReason, openSocket, type SocketClass, type SocketEnd } from './attach-socket.js';
 import { onAbort } from './on-abort.js';
 import { pathOf } from './process-path.js';
 import { Backoff, type RetryOptions, retrySettings } from './retry.js';
@@ -20,6 +20,8 @@ const WAITING_BYTES = 4 * 1024 * 1024;
 /** Whom to attach to, and how. */
 export interface AttachOptions extends WireOptions, FollowQuery {
   process_id: string;
+  /** Begin with what the terminal shows, in place of all that was printed: the first event paints it. Default false. */
+  screen?: boolean | undefined;
   /** Look on: input and control are refused. Default false. */
   read_only?: boolean | undefined;
   /** The class of WebSockets. Default: the global one. Browsers send no headers with theirs, so no token. */
@@ -56,6 +58,9 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   #connection: AttachConnection | null = null;
   #hello: AttachHello | null = null;
   #after_seq: number;
+  /** Whether the screen is still to come. */
+  #unpainted: boolean;
+  #ticket: string | undefined;
   #size: TtySize | null = null;
   #waiting: ProcessEvent[] = [];
   #waiting_bytes = 0;
@@ -75,6 +80,7 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     this.#backoff = new Backoff(retry);
     this.#max_delay_ms = retry.max_delay_ms;
     this.#after_seq = options.after_seq ?? 0;
+    this.#unpainted = options.screen ?? false;
     this.ready = new Promise((resolve, reject) => {
       this.#greet = { resolve, reject };
     });
@@ -152,9 +158,10 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   }
 
   async #connect(): Promise<void> {
-    const { process_id, stream, read_only, WebSocket, ticket } = this.#options;
+    const { process_id, WebSocket, ticket } = this.#options;
     try {
-      const query = { after_seq: this.#after_seq, stream, read_only, ticket: await ticket?.() };
+      this.#ticket = await ticket?.();
+      const query = this.#query();
       if (this.#life.signal.aborted) return;
       const { url, headers } = this.#wire.address(pathOf(process_id, '/attach'), query);
       const socket = openSocket(WebSocket, url.replace(/^http/, 'ws'), ATTACH_PROTOCOL, ticket ? {} : headers);
@@ -174,7 +181,14 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     }
   }
 
+  #query() {
+    const { after_seq, stream, read_only } = this.#options;
+    const more = { stream, read_only, ticket: this.#ticket };
+    return this.#unpainted ? { screen: true, after_seq, ...more } : { after_seq: this.#after_seq, ...more };
+  }
+
   #greeted(hello: AttachHello): void {
+    if (this.#unpainted) this.#after_seq = hello.after_seq - 1; // what paints the screen bears this number
     const first = this.#hello;
     this.#hello = hello;
     if (first && first.process.created_at !== hello.process.created_at) {
@@ -192,6 +206,7 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     const last = event.event === 'gap' ? event.to_seq : event.seq;
     if (last <= this.#after_seq) return;
     this.#after_seq = last;
+    this.#unpainted = false;
     this.#backoff.progress();
     this.#waiting.push(event);
     if (event.event === 'output') this.#waiting_bytes += event.chunk.length;
@@ -230,8 +245,8 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   /** A connection that never was says nothing of its reason: a plain call meets the same checks, and tells. */
   async #refusedAtAll(cause: GatewayError | null): Promise<void> {
     if (this.#life.signal.aborted) return;
-    const { process_id, stream, read_only } = this.#options;
-    const query = { after_seq: this.#after_seq, stream, read_only };
+    const { process_id } = this.#options;
+    const query = this.#query();
     let error: unknown = cause;
     try {
       if (!cause) await this.#wire.empty({ path: pathOf(process_id, '/attach'), query, signal: this.#life.signal });
@@ -282,13 +297,3 @@ const lost = (code: number) => new GatewayError('upstream_unreachable', `The Web
 
 const replaced = (process_id: string) =>
   new GatewayError('process_not_found', `The process ${JSON.stringify(process_id)} is another one by now.`, { process_id });
-
-/** A close with 4000 + status tells a code; the rest of the error was told before, if at all. */
-function endReason(code: number, reason: string): unknown {
-  if (code < 4000) return {};
-  try {
-    return { detail: `The gateway ended the connection (${code}).`, ...JSON.parse(reason) };
-  } catch {
-    return {};
-  }
-}

@@ -31,7 +31,7 @@ export const AttachHello = Strict({
   type: Type.Literal('hello'),
   process: ProcessInfo,
   accepted_bytes,
-  after_seq: Count('The cursor: what comes begins after it.'),
+  after_seq: Count('The cursor: what comes begins after it; with screen=true the message that paints the screen bears it.'),
   read_only: Type.Boolean({ description: 'Whether input and control are refused.' }),
   gap: Nullable(Gap),
 });

@@ -13,6 +13,8 @@ export type Frames = readonly Uint8Array[];
 export interface AttachForm {
   /** The frames of one batch; a gap that cannot be told in them ends the connection. */
   batch(events: ProcessEvent[]): Frames | Gap;
+  /** The frame that paints a terminal as it was after the event `seq`. */
+  paint(seq: number, bytes: Uint8Array): Uint8Array;
 }
 
 /** Bytes and nothing else. A hole at the start is told by a header, a later one cannot be. */
@@ -31,6 +33,10 @@ export class RawForm implements AttachForm {
     }
     return rawFrames(events);
   }
+
+  paint(_seq: number, bytes: Uint8Array): Uint8Array {
+    return wholeFrame(BINARY, bytes);
+  }
 }
 
 /** Numbered chunks as binary messages, all else as text. */
@@ -46,6 +52,10 @@ export class NumberedForm implements AttachForm {
     const frames = [numberedFrames[this.#stream](events)];
     for (const event of events) if (event.event === 'output') this.#stream = event.stream;
     return frames;
+  }
+
+  paint(seq: number, bytes: Uint8Array): Uint8Array {
+    return chunkFrame(seq, bytes);
   }
 }
 

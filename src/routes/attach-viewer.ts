@@ -18,6 +18,8 @@ export interface Attachment {
   process: ProcessInfo;
   subscription: Subscription<ProcessEvent>;
   after_seq: number;
+  /** What makes a terminal show all up to `after_seq`, when that was asked for. */
+  paint: Uint8Array | null;
   read_only: boolean;
   /** Whether it speaks the subprotocol; else it is given bytes. */
   numbered: boolean;
@@ -79,13 +81,14 @@ export class AttachViewer {
 
   /** Shows what happens until there is no more, or the viewer leaves. */
   async run(): Promise<void> {
-    const { process, subscription, after_seq, read_only, numbered } = this.#to;
+    const { process, subscription, after_seq, paint, read_only, numbered } = this.#to;
     const stop = beat(this.#socket, this.#raw, this.#options.heartbeat_ms, () => this.#holds.size > 0);
     this.#socket.once('close', stop);
     if (numbered) {
       const { accepted_bytes } = process.stdin;
       this.#tell({ type: 'hello', process, accepted_bytes, after_seq, read_only, gap: subscription.gap });
     }
+    if (paint && this.#open) this.#raw.write(this.#form.paint(after_seq, paint));
     try {
       for await (const batch of subscription) if (!(await this.#show(batch))) return;
       if (this.#closed) await this.#input.settled(); // its receipt comes before the end

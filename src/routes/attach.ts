@@ -16,6 +16,9 @@ const AttachParameters = Strict({
   after_seq: AfterSeq,
   stream: Type.Optional(Stream),
   read_only: Type.Optional(Type.Boolean({ description: 'Look on: input and control are refused.', default: false })),
+  screen: Type.Optional(
+    Type.Boolean({ description: 'Begin with what the terminal shows, in place of all that was printed.', default: false }),
+  ),
 });
 type AttachParameters = Static<typeof AttachParameters>;
 
@@ -53,7 +56,6 @@ async function attach(
   streamsEnd: AbortSignal,
 ): Promise<Attachment> {
   const numbered = speaksNumbered(request.headers['sec-websocket-protocol']);
-  const { after_seq = 0, stream } = request.query;
   const read_only = request.query.read_only === true || request.access === 'read';
   const { process_id } = request.params;
   const life = new AbortController();
@@ -63,16 +65,35 @@ async function attach(
     streamsEnd.removeEventListener('abort', end);
     end();
   });
+  const { stream } = request.query;
+  const { after_seq, paint } = await beginning(processes, process_id, request.query, life.signal);
   const subscription = await processes.follow(process_id, { after_seq, stream }, { signal: life.signal, lend: true });
   const process = await processes.get(process_id, {}, { signal: life.signal });
-  if (!request.ws) return { process, subscription, after_seq, read_only, numbered };
+  const attachment = { process, subscription, after_seq, paint, read_only, numbered };
+  if (!request.ws) return attachment;
   const { gap } = subscription;
   prepareUpgrade(request, reply, {
     protocol: numbered ? ATTACH_PROTOCOL : null,
     headers: { 'X-Request-Id': request.id, ...(gap ? { 'Exec-Gap': JSON.stringify(gap) } : {}) },
     max_message_bytes: MAX_ATTACH_MESSAGE_BYTES,
   });
-  return { process, subscription, after_seq, read_only, numbered };
+  return attachment;
+}
+
+/** Where a viewer begins, and what it is shown before. */
+async function beginning(
+  processes: ExecProcess,
+  process_id: string,
+  { after_seq, screen = false }: AttachParameters,
+  signal: AbortSignal,
+): Promise<{ after_seq: number; paint: Uint8Array | null }> {
+  if (!screen) return { after_seq: after_seq ?? 0, paint: null };
+  if (after_seq !== undefined) {
+    const detail = 'screen=true begins with the screen as it is, after_seq with what was printed since then: give one of them.';
+    throw new GatewayError('invalid_request', detail, { field: 'after_seq' });
+  }
+  const { paint, next_seq } = await processes.screen(process_id, { paint: true }, { signal });
+  return { after_seq: next_seq - 1, paint };
 }
 
 /** A caller that only speaks what is not spoken here would not understand what it is sent (RFC 6455 §4.2.2). */

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type AttachOptions, attach, Gateway } from '../../src/client/index.js';
+import type { ProcessEvent } from '../../src/protocol/index.js';
+import { feed, shownBy, viewer } from '../process/screen-model.js';
+import { CuttingProxy } from '../support/cutting-proxy.js';
+import { codeOf } from '../support/told.js';
+import { AttachClient } from '../wire/attach-client.js';
+import { useGateway } from '../wire/use-gateway.js';
+
+const gateway = useGateway({ flags: ['--allow-host', '127.0.0.1'] });
+const RETRY = { first_delay_ms: 5, max_delay_ms: 20 };
+const SIZE = { cols: 40, rows: 10 };
+/** Draws on the alternate screen, in colour, and ends in the middle of a sequence; then goes on from there. */
+const DRAWS = [
+  String.raw`stty raw -echo; printf '\033[?1049h\033[?2004h\033[2J\033[3;5Hf\033[31mirst\033[0'`,
+  String.raw`head -c 1 > /dev/null; printf 'm plain \033[44mblue'; head -c 1 > /dev/null`,
+].join('; ');
+
+const to = (process_id: string, rest: Partial<AttachOptions> = {}) =>
+  attach({ url: gateway.server.url, token: gateway.server.token ?? undefined, process_id, WebSocket, ...rest });
+
+const chunks = (events: ProcessEvent[]) => events.flatMap((event) => (event.event === 'output' ? [event.chunk] : []));
+
+async function drawn(): Promise<string> {
+  const { process_id } = await gateway.start(['sh', '-c', DRAWS], { tty: SIZE });
+  await gateway.fetch(`/processes/${process_id}/screen?after_seq=0&wait_ms=5000&quiet_ms=100`).then((reply) => reply.text());
+  return process_id;
+}
+
+describe('attach with screen', () => {
+  test('a late viewer sees what the first one sees, and goes on as it does', async () => {
+    const process_id = await drawn();
+    const first = await to(process_id);
+    const late = await to(process_id, { screen: true });
+    const seen = [viewer(SIZE), viewer(SIZE)] as const;
+    const painted = (await late.next()).value as ProcessEvent[];
+    expect(painted[0]).toMatchObject({ event: 'output', stream: 'pty' });
+    await feed(seen[1], Buffer.concat(chunks(painted)));
+    await late.write('gg');
+    await Promise.all(
+      [first, late].map(async (attached, i) => {
+        for await (const batch of attached) for (const chunk of chunks(batch)) await feed(seen[i] as (typeof seen)[0], chunk);
+      }),
+    );
+    expect(shownBy(seen[1])).toEqual(shownBy(seen[0]));
+    expect(JSON.stringify(shownBy(seen[0]))).toContain('true');
+  });
+
+  test('a line that breaks anywhere before, in and behind the painting shows the same', async () => {
+    let taken_up = 0;
+    for (let cut = 300; cut <= 2_000; cut += 100) {
+      const process_id = await drawn();
+      await using proxy = await CuttingProxy.open(gateway.server.url, (count) => (count === 0 ? cut : null));
+      const late = await to(process_id, { url: proxy.url, screen: true, retry: RETRY }).catch(() => null);
+      if (late === null) continue; // cut before the first connection was one: whoever asked is told
+      await late.write('gg');
+      const seen = viewer(SIZE);
+      for await (const batch of late) for (const chunk of chunks(batch)) await feed(seen, chunk);
+      const whole = viewer(SIZE);
+      for await (const batch of await to(process_id)) for (const chunk of chunks(batch)) await feed(whole, chunk);
+      expect(shownBy(seen)).toEqual(shownBy(whole));
+      taken_up += proxy.cuts;
+    }
+    expect(taken_up).toBeGreaterThan(3);
+  });
+
+  test('without a subprotocol the first message paints', async () => {
+    const process_id = await drawn();
+    const late = await AttachClient.open(gateway, `/processes/${process_id}/attach?screen=true`, false);
+    await late.until(() => late.messages.length > 0);
+    const seen = viewer(SIZE);
+    await feed(seen, late.messages[0] as Buffer);
+    expect(seen.buffer.active.getLine(2)?.translateToString(true)).toBe('    first');
+    late.socket.send('gg');
+    await late.untilEnd();
+    for (const message of late.messages.slice(1)) await feed(seen, message as Buffer);
+    expect(seen.buffer.active.getLine(2)?.translateToString(true)).toBe('    first plain blue');
+  });
+
+  test('is refused before the 101 where there is no terminal, and together with after_seq', async () => {
+    const pipe = await gateway.start(['sleep', '60']);
+    expect(await codeOf(to(pipe.process_id, { screen: true }))).toBe('not_a_tty');
+    const { process_id } = await gateway.start(['sleep', '60'], { tty: true });
+    expect(await codeOf(to(process_id, { screen: true, after_seq: 0 }))).toBe('invalid_request');
+  });
+});
+
+describe('attach with a ticket', () => {
+  const client = () => new Gateway({ url: gateway.server.url, token: gateway.server.token ?? undefined });
+  const ticketed = (process_id: string, of: string, scope: 'read' | 'write') =>
+    to(process_id, { token: undefined, ticket: async () => (await client().ticket(of, { scope })).ticket });
+
+  test('of scope write one may write, of scope read look on', async () => {
+    const { process_id } = await gateway.start(['head', '-n', '1'], { pipe_stdin: true });
+    const looks = await ticketed(process_id, process_id, 'read');
+    expect(await codeOf(looks.write('no\n'))).toBe('read_only');
+    const writes = await ticketed(process_id, process_id, 'write');
+    await writes.write('yes\n');
+    for (const attached of [looks, writes]) {
+      const events: ProcessEvent[] = [];
+      for await (const batch of attached) events.push(...batch);
+      expect(Buffer.concat(chunks(events)).toString()).toBe('yes\n');
+    }
+  });
+
+  test('of another process is refused', async () => {
+    const [one, other] = await Promise.all([gateway.start(['sleep', '60']), gateway.start(['sleep', '60'])]);
+    expect(await codeOf(ticketed(one.process_id, other.process_id, 'write'))).toBe('ticket_for_another');
+  });
+});
