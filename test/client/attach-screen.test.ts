@@ -49,7 +49,7 @@ describe('attach with screen', () => {
 
   test('a line that breaks anywhere before, in and behind the painting shows the same', async () => {
     let taken_up = 0;
-    for (let cut = 300; cut <= 2_000; cut += 100) {
+    for (let cut = 300; cut <= 2_000; cut += 50) {
       const process_id = await drawn();
       await using proxy = await CuttingProxy.open(gateway.server.url, (count) => (count === 0 ? cut : null));
       const late = await to(process_id, { url: proxy.url, screen: true, retry: RETRY }).catch(() => null);
