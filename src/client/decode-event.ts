@@ -32,24 +32,6 @@ export function fromWire<T>(what: string, decode: () => T): T {
   }
 }
 
-/** Chunks of fewer characters are not worth a way of their own. */
-const LONG_CHARS = 8_192;
-
-/** Where the chunk stands in the data that a gateway of ours sends: last. */
-const CHUNK = '"chunk":"';
-
-/** The fields of an output event. A long chunk is not read as JSON first, which would copy it once more. */
-function outputFields(data: string): { chunk: Uint8Array } {
-  const at = data.length < LONG_CHARS ? -1 : data.indexOf(CHUNK) + CHUNK.length;
-  if (at >= CHUNK.length && data.endsWith('"}')) {
-    const chunk = data.slice(at, -2);
-    // Where another gateway puts something after it, there is a quote near the end.
-    if (!/["\\]/.test(chunk.slice(-64))) return { ...JSON.parse(`${data.slice(0, at)}"}`), chunk: decodeBytes(chunk) };
-  }
-  const fields = JSON.parse(data);
-  return { ...fields, chunk: decodeBytes(fields.chunk) };
-}
-
 /**
  * An event as the program sees it: the data's fields, the event's name, bytes for base64, and on request the id.
  * Null for a name that is not among those known: a newer gateway may tell more.
@@ -58,7 +40,8 @@ function outputFields(data: string): { chunk: Uint8Array } {
 export function decodeEvent<Event>({ event = '', id, data }: EventSourceMessage, names: string[], withId = false): Event | null {
   if (!names.includes(event)) return null;
   return fromWire(`An event ${event} of the stream`, () => {
-    const fields = event === 'output' ? outputFields(data) : JSON.parse(data);
+    const fields = JSON.parse(data);
+    if (event === 'output') fields.chunk = decodeBytes(fields.chunk);
     if (withId) fields.id = Number(id);
     return { event, ...fields } as Event;
   });
