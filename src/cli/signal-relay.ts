@@ -7,6 +7,9 @@ export const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 /** Signals that mean what the program makes of them. */
 const OTHERS = ['SIGUSR1', 'SIGUSR2'] as const;
 
+/** How long this program waits for the end of a process whose terminal is gone, in milliseconds: the gateway may be out of reach. */
+const ENDED_MS = 10_000;
+
 /** How long this program waits with its own stop for that of the process, in milliseconds. */
 const STOP_MS = 1_000;
 
@@ -62,8 +65,10 @@ export class SignalRelay {
     } else if (this.#count === 2) {
       say('killing it; once more leaves it');
       void this.#foreground.terminate(0);
-    } else if (raw && name !== 'SIGINT') void this.#foreground.terminate();
-    else void this.#foreground.signal(name);
+    } else if (raw && name !== 'SIGINT') {
+      void this.#foreground.terminate();
+      setTimeout(() => leave(128 + constants.signals[name]), ENDED_MS).unref();
+    } else void this.#foreground.signal(name);
   }
 
   /** Stops the process, then this program: its shell has the terminal again. SIGTSTP is ignored by whoever has no shell, so it is SIGSTOP there. */
