@@ -1,7 +1,7 @@
 import { persist } from '../client/persist.js';
 import type { RetryOptions } from '../client/retry.js';
 import { GatewayError } from '../protocol/error.js';
-import type { ExecProcess } from '../protocol/exec-process.js';
+import type { ExecProcess, FollowQuery } from '../protocol/exec-process.js';
 import { RUN_LINGER_MS } from '../protocol/limits.js';
 import type { ExitedEvent, ProcessEvent } from '../protocol/output.js';
 import type { ProcessInfo } from '../protocol/process.js';
@@ -22,7 +22,8 @@ export class Foreground {
   readonly #processes: ExecProcess;
   readonly #process: ProcessInfo;
   readonly #retry: Required<RetryOptions>;
-  readonly #hold_ms: number | undefined;
+  readonly #query: FollowQuery;
+  readonly #paint: Uint8Array | null;
   readonly #leaving = new AbortController();
   #resizing: Promise<void> | null = null;
   #sizes: TtySize[] = [];
@@ -30,9 +31,19 @@ export class Foreground {
   #detached = false;
   #failure: { error: unknown } | null = null;
 
-  /** @param hold_ms how long the process waits for us when its output is not taken; as long as for others unless given */
-  constructor(processes: ExecProcess, process: ProcessInfo, retry: Required<RetryOptions>, hold_ms?: number) {
-    this.#hold_ms = hold_ms;
+  /**
+   * @param query from where it is followed, and how long the process waits for us when its output is not taken
+   * @param paint what shows all that was before
+   */
+  constructor(
+    processes: ExecProcess,
+    process: ProcessInfo,
+    retry: Required<RetryOptions>,
+    query: FollowQuery = {},
+    paint: Uint8Array | null = null,
+  ) {
+    this.#paint = paint;
+    this.#query = query;
     this.#processes = processes;
     this.#process = process;
     this.#retry = retry;
@@ -57,7 +68,8 @@ export class Foreground {
     let closed = false;
     try {
       const { signal } = this.#leaving;
-      const batches = await persist(() => this.#processes.follow(this.process_id, { hold_ms: this.#hold_ms }, { signal }), {
+      if (this.#paint) await sink.take([{ event: 'output', seq: this.#query.after_seq ?? 0, stream: 'pty', chunk: this.#paint }]);
+      const batches = await persist(() => this.#processes.follow(this.process_id, this.#query, { signal }), {
         retry: this.#retry,
         signal,
       });
@@ -105,11 +117,12 @@ export class Foreground {
   }
 
   /** Gives the terminal another size; of many in a row the last ones count. */
-  resize(size: TtySize): void {
+  resize(size: TtySize): Promise<void> {
     this.#sizes = [...this.#sizes.slice(-1), size];
     this.#resizing ??= this.#resizeAll().finally(() => {
       this.#resizing = null;
     });
+    return this.#resizing;
   }
 
   async #resizeAll(): Promise<void> {

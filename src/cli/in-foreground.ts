@@ -65,7 +65,7 @@ export async function inForeground(foreground: Foreground, view: View): Promise<
     terminal.makeRaw();
     output.raw = true;
   }
-  const stopResizing = foreground.tty && resizes ? onResize((size) => foreground.resize(size)) : () => {};
+  const stopResizing = foreground.tty && resizes ? onResize((size) => void foreground.resize(size)) : () => {};
   try {
     const outcome = await foreground.follow(sink, input);
     const told = outcome.left === 'ended' && outcome.exit?.signal ? REASONS[(await foreground.reason()) ?? ''] : undefined;
@@ -90,8 +90,8 @@ function readerGone(foreground: Foreground, own: boolean): void {
 function repaint(foreground: Foreground, output: LocalOutput): void {
   const size = localSize();
   if (!output.full_screen || !size || size.rows < 2) return;
-  foreground.resize({ ...size, rows: size.rows - 1 });
-  foreground.resize(size);
+  void foreground.resize({ ...size, rows: size.rows - 1 });
+  void foreground.resize(size);
 }
 
 function exitCode(outcome: Outcome, { process_id }: Foreground, { output, pass_signals }: View): number {

@@ -35,7 +35,7 @@ export async function run(argv: string[], options: RunOptions): Promise<void> {
     const input = stdin ? new TypedInput(process.stdin, terminal !== null, terminal ? detachKeys : []) : null;
     const collected = json ? new CollectedOutput() : null;
     const view: View = { output, sink: collected ?? output, notice, terminal, input, resizes: true, pass_signals: true };
-    const code = await inForeground(new Foreground(processes, started, retry, MAX_HOLD_MS), view);
+    const code = await inForeground(new Foreground(processes, started, retry, { hold_ms: MAX_HOLD_MS }), view);
     if (collected) {
       const duration_ms = Math.round(performance.now() - began);
       const result = { ...collected.result(await processes.get(started.process_id)), duration_ms };
