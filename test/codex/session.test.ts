@@ -89,6 +89,7 @@ describe('a session', () => {
     const first = await ready();
     await first.start('p', ['cat'], { pipeStdin: true });
     await first.result('process/write', { processId: 'p', chunk: 'aGk=', writeId: 'once' });
+    await first.result('process/read', { processId: 'p', afterSeq: 0, waitMs: 10_000 });
     first.cut();
     await using second = await back(first.sessionId);
     expect(await second.result('process/write', { processId: 'p', chunk: 'aGk=', writeId: 'once' })).toEqual({ status: 'accepted' });
