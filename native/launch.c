@@ -7,7 +7,6 @@
 //     mode 2: on a terminal -> [pid, terminal, program's side of it, -1]
 //     on_exit(code, signal), once
 //   resize(terminal, cols, rows)
-//   readMore(fd, buffer, from, to) -> where the bytes end, after all that a non-blocking descriptor gives without waiting
 //   limitUnsent(socket, bytes): a TCP socket takes no more while so much of it was not sent yet; anything else is left as it is
 //   supported: whether this kernel has pidfds (Linux 5.3)
 #define _GNU_SOURCE
@@ -293,26 +292,6 @@ static napi_value resize(napi_env env, napi_callback_info info) {
   return ioctl(fd, TIOCSWINSZ, &size) ? throw_errno(env, errno, "resize") : NULL;
 }
 
-static napi_value read_more(napi_env env, napi_callback_info info) {
-  size_t count = 4, length = 0;
-  napi_value a[4], end;
-  int fd = -1;
-  uint32_t from = 0, to = 0;
-  char *bytes = NULL;
-  napi_get_cb_info(env, info, &count, a, NULL, NULL);
-  napi_get_value_int32(env, a[0], &fd);
-  napi_get_buffer_info(env, a[1], (void **)&bytes, &length);
-  napi_get_value_uint32(env, a[2], &from);
-  napi_get_value_uint32(env, a[3], &to);
-  while (from < to && to <= length) {
-    ssize_t got = read(fd, bytes + from, to - from);
-    if (got > 0) from += got;
-    else if (got == 0 || errno != EINTR) break;
-  }
-  napi_create_uint32(env, from, &end);
-  return end;
-}
-
 static napi_value limit_unsent(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value a[2];
@@ -330,8 +309,6 @@ NAPI_MODULE_INIT() {
   napi_set_named_property(env, exports, "launch", function);
   napi_create_function(env, "resize", NAPI_AUTO_LENGTH, resize, NULL, &function);
   napi_set_named_property(env, exports, "resize", function);
-  napi_create_function(env, "readMore", NAPI_AUTO_LENGTH, read_more, NULL, &function);
-  napi_set_named_property(env, exports, "readMore", function);
   napi_create_function(env, "limitUnsent", NAPI_AUTO_LENGTH, limit_unsent, NULL, &function);
   napi_set_named_property(env, exports, "limitUnsent", function);
   int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);

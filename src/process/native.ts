@@ -13,7 +13,6 @@ export interface Native {
     on_exit: (code: number, signal: number) => void,
   ): [pid: number, first: number, second: number, third: number];
   resize(fd: number, cols: number, rows: number): void;
-  readMore(fd: number, buffer: Buffer, from: number, to: number): number;
   limitUnsent(fd: number, bytes: number): void;
   supported: boolean;
 }
@@ -22,7 +21,7 @@ function load(): Native | null {
   try {
     const native = createRequire(import.meta.url)('../../build/Release/launch.node') as Native;
     // One that an earlier version left behind is none.
-    return native.supported && 'readMore' in native ? native : null;
+    return native.supported && 'limitUnsent' in native ? native : null;
   } catch {
     return null;
   }

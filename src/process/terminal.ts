@@ -39,7 +39,7 @@ export class Terminal implements Child {
     this.#resize = resize;
     this.#events = events;
     this.#writer = new PtyWriter(fd);
-    this.#reader = new ReadStream(fd, { allowHalfOpen: true, ...readWith(read_bytes, (bytes) => events.output('pty', bytes), fd) });
+    this.#reader = new ReadStream(fd, { allowHalfOpen: true, ...readWith(read_bytes, (bytes) => events.output('pty', bytes)) });
     this.#reader.resume();
     this.#reader.on('error', () => this.destroy()); // EIO: nobody has the terminal open any more
     this.#reader.on('end', () => this.destroy());
