@@ -117,7 +117,7 @@ export const OPERATIONS: Record<string, Operation> = {
       },
     },
     ticket: true,
-    errors: ['invalid_request', 'invalid_cursor', ...TICKET, ...ONE, 'not_acceptable', 'cursor_ahead'],
+    errors: ['invalid_request', 'invalid_cursor', ...TICKET, 'read_only', ...ONE, 'not_acceptable', 'cursor_ahead'],
   },
   'GET /processes/{process_id}/screen': {
     operationId: 'showScreen',
@@ -149,7 +149,7 @@ export const OPERATIONS: Record<string, Operation> = {
       204: { description: 'The cursor has seen closed: there is nothing to come.' },
     },
     ticket: true,
-    errors: ['invalid_request', 'invalid_cursor', ...TICKET, ...ONE, 'cursor_ahead'],
+    errors: ['invalid_request', 'invalid_cursor', ...TICKET, 'read_only', ...ONE, 'cursor_ahead'],
   },
   'GET /events': {
     operationId: 'watchProcesses',

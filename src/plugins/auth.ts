@@ -8,7 +8,7 @@ import { PROBE_ROUTES } from './shutdown-check.js';
 import type { Tickets } from './tickets.js';
 
 /** What a caller may do: everything, or what the ticket says with the one process of the path. */
-type Access = 'all' | TicketScope;
+export type Access = 'all' | TicketScope;
 
 declare module 'fastify' {
   interface FastifyRequest {

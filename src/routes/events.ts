@@ -9,7 +9,7 @@ import { Strict } from '../protocol/schema.js';
 import { SSE_HEARTBEAT, SSE_TYPE } from '../protocol/sse.js';
 import { changeBytes, eventBytes } from './event-text.js';
 import { type LiveForm, liveReply } from './live-reply.js';
-import { AfterSeq, HoldMs, LabelQuery, labelPairs, ProcessPath } from './parameters.js';
+import { AfterSeq, checkHold, HoldMs, LabelQuery, labelPairs, ProcessPath } from './parameters.js';
 
 const FollowParameters = Strict({ after_seq: AfterSeq, stream: Type.Optional(Stream), hold_ms: HoldMs });
 const WatchParameters = Strict({
@@ -23,6 +23,7 @@ export function eventRoutes(app: GatewayApp, processes: ExecProcess, { streamsEn
     '/processes/:process_id/events',
     { config: { ticket: 'always' }, schema: { params: ProcessPath, querystring: FollowParameters } },
     async (request, reply) => {
+      checkHold(request.access, request.query.hold_ms);
       const after_seq = lastEventId(request.headers['last-event-id']) ?? request.query.after_seq;
       const query = { ...request.query, after_seq };
       return liveReply(

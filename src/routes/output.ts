@@ -10,7 +10,7 @@ import { Encoding, type ReadOutput, Stream } from '../protocol/output.js';
 import { Strict } from '../protocol/schema.js';
 import { longPoll } from './caller-gone.js';
 import { rawParts, readResultJson } from './output-json.js';
-import { AfterSeq, clampWait, HoldMs, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
+import { AfterSeq, checkHold, clampWait, HoldMs, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
 import { followRaw } from './raw-follow.js';
 import { ReplyBudget } from './reply-budget.js';
 import { sendParts } from './send-parts.js';
@@ -40,6 +40,7 @@ export function outputRoute(app: GatewayApp, processes: ExecProcess, probes: Pro
       const { follow, ...query } = request.query;
       const { accept } = request.headers;
       if (follow) {
+        checkHold(request.access, query.hold_ms);
         const type = preferredType(accept, RAW_TYPES);
         if (type === null) throw notRaw();
         return followRaw(reply, contentType(type), probes.streamsEnd, (signal) =>

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { Access } from '../plugins/auth.js';
 import { GatewayError } from '../protocol/error.js';
 import { DEFAULT_HOLD_MS, DEFAULT_READ_BYTES, MAX_HOLD_MS, MAX_LABELS, MAX_READ_BYTES, MAX_WAIT_MS } from '../protocol/limits.js';
 import { Count, Strict } from '../protocol/schema.js';
@@ -27,6 +28,16 @@ export const HoldMs = Type.Optional(
     maximum: MAX_HOLD_MS,
   }),
 );
+
+/**
+ * Whoever only looks on holds a process back no longer than others do.
+ * @throws {GatewayError} `read_only`
+ */
+export function checkHold(access: Access, hold_ms: number = DEFAULT_HOLD_MS): void {
+  if (access !== 'read' || hold_ms <= DEFAULT_HOLD_MS) return;
+  const detail = `With a ticket to read, hold_ms is at most ${DEFAULT_HOLD_MS}; got ${hold_ms}. Use the token, or a ticket to write.`;
+  throw new GatewayError('read_only', detail, { field: 'hold_ms', limit: DEFAULT_HOLD_MS });
+}
 
 export const LabelQuery = Type.Optional(
   Type.Array(Type.String(), {

@@ -69,6 +69,19 @@ describe('POST /tickets', () => {
 });
 
 describe('a ticket', () => {
+  test('to read holds a process back no longer than any follower, one to write may', async () => {
+    const { process_id } = await gateway.start(['sleep', '60']);
+    const [reads, writes] = [await make(process_id), await make(process_id, { scope: 'write' })];
+    for (const path of [`/processes/${process_id}/events?`, `/processes/${process_id}/output?follow=true&`]) {
+      expect(await open(`${path}hold_ms=1001&ticket=${reads}`)).toEqual([403, 'read_only']);
+      for (const query of [`hold_ms=1000&ticket=${reads}`, `hold_ms=1001&ticket=${writes}`]) {
+        const reply = await fetch(`${gateway.server.url}${path}${query}`);
+        expect([query, reply.status]).toEqual([query, 200]);
+        await reply.body?.cancel();
+      }
+    }
+  });
+
   test.each(['read', 'write'] as const)('of scope %s opens the streams of its process', async (scope) => {
     const { process_id } = await echo();
     const ticket = await make(process_id, { scope });
