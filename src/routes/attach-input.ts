@@ -9,6 +9,9 @@ const LOW_BYTES = 64 * 1024;
 /** How long one call waits for a process that does not read, in milliseconds; the next one goes on where it ended. */
 const ROUND_MS = 20_000;
 
+/** Refusals that hold for all input to come. */
+const FINAL: ReadonlySet<string> = new Set(['stdin_closed', 'process_exited']);
+
 const EOF = new Uint8Array(0);
 
 /** Whom the input comes from. */
@@ -41,6 +44,8 @@ export class AttachInput {
   #busy = false;
   /** Whether what comes was sent before the viewer knew that others have written. */
   #stale = false;
+  /** Why the process takes no input any more. */
+  #refusal: GatewayError | null = null;
   #left = false;
   #onSettled: (() => void) | null = null;
   #paused = false;
@@ -58,6 +63,11 @@ export class AttachInput {
   /** Takes bytes that begin at `offset` of the whole input; of what came before nothing is taken twice. */
   pushAt(offset: number, bytes: Uint8Array): void {
     if (this.#stale) return;
+    // What was on its way behind refused input is refused for the same reason, and not for its place.
+    if (this.#refusal) {
+      this.#source.refused('input', this.#refusal);
+      return;
+    }
     if (offset > this.#end) {
       this.#source.refused('input', this.#ahead(offset));
       return;
@@ -155,6 +165,7 @@ export class AttachInput {
       this.#write(bytes.subarray(taken));
       return;
     }
+    if (FINAL.has(error.code)) this.#refusal = error;
     this.#waiting = [];
     this.#held_bytes = 0;
     this.#end = this.#accepted_bytes;

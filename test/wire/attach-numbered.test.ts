@@ -112,8 +112,12 @@ describe('exec-gateway.v1', () => {
   });
 
   test('a late viewer gets a gap, then what is there; one stream alone is another choice', async () => {
-    const { process_id } = await gateway.start(['sh', '-c', 'seq 1 20000; echo err >&2; read x'], { pipe_stdin: true, retain_bytes: 1000 });
-    await gateway.fetch(`/processes/${process_id}/output?wait_ms=5000&stream=stderr`);
+    const script = 'seq 1 20000; read x; echo err >&2; read x';
+    const { process_id } = await gateway.start(['sh', '-c', script], { pipe_stdin: true, retain_bytes: 1000 });
+    const first = await open(process_id);
+    await first.until(() => first.text().endsWith('\n20000\n'));
+    first.input(0, Buffer.from('\n'));
+    await first.until(() => first.text().endsWith('err\n'));
     const viewer = await open(process_id);
     const { gap } = await viewer.first('hello');
     await viewer.until(() => viewer.text().includes('20000\nerr') || viewer.text().includes('err\n'));
@@ -121,7 +125,7 @@ describe('exec-gateway.v1', () => {
     const errors = await open(process_id, `?stream=stderr&after_seq=${gap?.to_seq}`);
     await errors.until(() => errors.bytes().length > 0);
     expect(errors.text()).toBe('err\n');
-    for (const each of [viewer, errors]) each.socket.terminate();
+    for (const each of [first, viewer, errors]) each.socket.terminate();
   });
 
   test('B16 a process that does not read: the viewer is held, a signal still passes, others are not disturbed', async () => {
@@ -132,6 +136,21 @@ describe('exec-gateway.v1', () => {
     await viewer.until(() => (viewer.all('accepted').at(-1)?.accepted_bytes ?? 0) >= 900_000);
     viewer.send({ type: 'signal', signal: 'INT' });
     expect((await viewer.untilEnd()).reason).toBe('{"exit_code":130,"signal":"SIGINT"}');
+  });
+
+  test('B03 all that is on its way to a closed input is refused for that, whatever its place', async () => {
+    const { process_id } = await gateway.start(['sh', '-c', 'exec <&-; echo ready; exec sleep 60'], { pipe_stdin: true });
+    const viewer = await open(process_id);
+    await viewer.until(() => viewer.text() === 'ready\n');
+    for (let at = 0; at < 20; at++) viewer.input(at * 100_000, Buffer.alloc(100_000));
+    await viewer.until(() => viewer.all('error').length > 0);
+    viewer.input(50_000_000, Buffer.from('x'));
+    viewer.send({ type: 'resize', cols: 1, rows: 1 });
+    await viewer.until(() => viewer.all('error').some(({ about }) => about === 'resize'));
+    const told = viewer.all('error').filter(({ about }) => about === 'input');
+    expect(told.length).toBeGreaterThan(1);
+    expect(new Set(told.map(({ code }) => code))).toEqual(new Set(['stdin_closed']));
+    viewer.socket.terminate();
   });
 
   test('B25 a large paste arrives whole, in the largest message there may be, and a larger one ends the connection', async () => {
