@@ -1,6 +1,6 @@
 import { GatewayError } from '../protocol/error.js';
-import type { ExecProcess } from '../protocol/exec-process.js';
 import type { ProcessInfo } from '../protocol/process.js';
+import type { SameProcess } from './same-process.js';
 
 /** Input of one viewer that is not accepted yet, in bytes, at which the viewer is not read any more, and at which it is again. */
 const MOST_INPUT_BYTES = 256 * 1024;
@@ -31,8 +31,7 @@ export interface InputSource {
  * says exactly where it begins, so that what others write at the same time is never taken for a repetition.
  */
 export class AttachInput {
-  readonly #processes: ExecProcess;
-  readonly #process_id: string;
+  readonly #process: SameProcess;
   readonly #source: InputSource;
   readonly #anywhere: boolean;
   /** What the process has accepted, as far as it is known here: where the next call begins. */
@@ -51,12 +50,11 @@ export class AttachInput {
   #paused = false;
 
   /** @param anywhere whether the viewer does not count: its bytes go to the end of the input, wherever that is by then */
-  constructor(processes: ExecProcess, { process_id, stdin }: ProcessInfo, anywhere: boolean, source: InputSource) {
-    this.#processes = processes;
-    this.#process_id = process_id;
+  constructor(process: SameProcess, { accepted_bytes }: ProcessInfo['stdin'], anywhere: boolean, source: InputSource) {
+    this.#process = process;
     this.#anywhere = anywhere;
-    this.#accepted_bytes = stdin.accepted_bytes;
-    this.#end = stdin.accepted_bytes;
+    this.#accepted_bytes = accepted_bytes;
+    this.#end = accepted_bytes;
     this.#source = source;
   }
 
@@ -137,7 +135,7 @@ export class AttachInput {
   #write(bytes: Uint8Array): void {
     const offset = this.#accepted_bytes;
     const query = bytes === EOF ? { eof: true } : { offset, exact: true, wait_ms: ROUND_MS };
-    this.#processes.write(this.#process_id, bytes, query).then(
+    this.#process.write(bytes, query).then(
       ({ accepted_bytes }) => this.#done(bytes, accepted_bytes),
       (error: unknown) => this.#failed(asGatewayError(error), bytes),
     );

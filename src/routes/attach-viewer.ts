@@ -12,6 +12,7 @@ import { type AttachForm, NumberedForm, RawForm, textFrame } from './attach-form
 import { beat } from './attach-heartbeat.js';
 import { AttachInput, asGatewayError } from './attach-input.js';
 import { Receipts } from './attach-receipts.js';
+import { SameProcess } from './same-process.js';
 
 /** What a viewer is attached to, and how. */
 export interface Attachment {
@@ -46,6 +47,7 @@ export class AttachViewer {
   readonly #to: Attachment;
   readonly #options: ViewerOptions;
   readonly #form: AttachForm;
+  readonly #process: SameProcess;
   readonly #input: AttachInput;
   readonly #receipts: Receipts | null;
   /** Why the viewer is not read now. */
@@ -67,7 +69,8 @@ export class AttachViewer {
     this.#receipts = numbered ? new Receipts((accepted_bytes) => this.#tell({ type: 'accepted', accepted_bytes })) : null;
     if (exit_code !== null) this.#exit = { exit_code, signal };
     this.#closed = subscription.ended;
-    this.#input = new AttachInput(options.processes, process, !numbered, {
+    this.#process = new SameProcess(options.processes, process);
+    this.#input = new AttachInput(this.#process, process.stdin, !numbered, {
       pause: () => this.#hold('input'),
       resume: () => this.#release('input'),
       accepted: (accepted_bytes) => this.#receipts?.add(accepted_bytes),
@@ -134,6 +137,7 @@ export class AttachViewer {
   }
 
   #receive(bytes: Buffer, binary: boolean): void {
+    if (!this.#open) return; // it was ended from here, and the peer does not know yet
     const { numbered, read_only } = this.#to;
     if (!numbered) {
       if (!read_only) this.#input.append(bytes);
@@ -160,11 +164,9 @@ export class AttachViewer {
   }
 
   async #steer({ type, ...request }: Exclude<AttachControl, { type: 'input' | 'eof' | 'detach' }>): Promise<void> {
-    const { processes } = this.#options;
-    const { process_id } = this.#to.process;
     try {
-      if ('cols' in request) await processes.resize(process_id, request);
-      else await processes.signal(process_id, request);
+      if ('cols' in request) await this.#process.resize(request);
+      else await this.#process.signal(request);
     } catch (error) {
       this.#refuse(type, asGatewayError(error));
     }
