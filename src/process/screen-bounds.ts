@@ -25,3 +25,21 @@ export function boundRepeats(terminal: XTerm): void {
     });
   }
 }
+
+/** Characters without a width of their own that are kept behind one another: more than any script needs. */
+const MOST_JOINED = 32;
+
+/** Keeps one cell from growing with every accent that is put on it: of those that follow each other the first ones are drawn. */
+export function boundJoins(terminal: XTerm): void {
+  const { _inputHandler: handler } = internalsOf(terminal);
+  let joined = 0;
+  handler._parser.setPrintHandler((codes, start, end) => {
+    let kept = start;
+    for (let at = start; at < end; at++) {
+      const code = codes[at] as number;
+      joined = code < 0x7f || handler._unicodeService.wcwidth(code) > 0 ? 0 : joined + 1;
+      if (joined <= MOST_JOINED) codes[kept++] = code;
+    }
+    if (kept > start) handler.print(codes, start, kept);
+  });
+}

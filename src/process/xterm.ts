@@ -12,6 +12,8 @@ interface Params {
 
 type Handler = (params: Params) => boolean;
 
+type Print = (codes: Uint32Array, start: number, end: number) => void;
+
 interface InternalBuffer {
   scrollTop: number;
   scrollBottom: number;
@@ -45,7 +47,10 @@ interface Internals {
     cursorBackwardTab: Handler;
     repeatPrecedingCharacter: Handler;
     _curAttrData: CellStyle;
-    _parser: { precedingJoinState: number };
+    /** Draws the characters `codes[start..end)`. */
+    print: Print;
+    _unicodeService: { wcwidth(code: number): number };
+    _parser: { precedingJoinState: number; setPrintHandler(print: Print): void };
   };
 }
 

@@ -22,6 +22,17 @@ describe('hostile output', () => {
     expect(screen.show().text).toMatch(/^xxxx\nx+$/);
   });
 
+  test.each(['\u0301', '\u200d', '\ufe0f', '\u{e0100}'])('a cell does not grow with all that is put on it: %j', async (mark) => {
+    const screen = new ScreenTerminal(SIZE);
+    await screen.write(Buffer.from(`e\u0301${'a'.concat(mark.repeat(10_000))}`));
+    for (let more = 0; more < 10; more++) await screen.write(Buffer.from(mark.repeat(1_000)));
+    await screen.write(Buffer.from(`b\u0301`));
+    const { text } = screen.show();
+    expect(text.replaceAll(mark, '')).toBe('e\u0301ab\u0301'.replaceAll(mark, ''));
+    expect(text.startsWith(`e\u0301a${mark.repeat(4)}`) && text.endsWith('b\u0301')).toBe(true);
+    expect(text.length).toBeLessThan(100);
+  });
+
   test('the event loop turns while much is drawn', async () => {
     const screen = new ScreenTerminal(SIZE);
     let turns = 0;
