@@ -104,8 +104,18 @@ function isWebSocket({ method, headers, httpVersion }: IncomingMessage): boolean
 
 /** What RFC 6455 §4.2.1 asks of a handshake, told as any other error. */
 function badHandshake(request: FastifyRequest, reply: FastifyReply): GatewayError | undefined {
-  const { 'sec-websocket-key': key, 'sec-websocket-version': version } = request.headers;
+  const { 'sec-websocket-key': key, 'sec-websocket-version': version, 'sec-websocket-protocol': protocols } = request.headers;
   if (version !== '13') return upgradeRequired(reply, 'Sec-WebSocket-Version must be 13: no other version is spoken here.');
-  if (typeof key === 'string' && /^[+/0-9A-Za-z]{22}==$/.test(key)) return undefined;
-  return new GatewayError('invalid_request', 'Sec-WebSocket-Key must be 16 bytes in base64.', { field: 'Sec-WebSocket-Key' });
+  if (typeof key !== 'string' || !/^[+/0-9A-Za-z]{22}==$/.test(key))
+    return new GatewayError('invalid_request', 'Sec-WebSocket-Key must be 16 bytes in base64.', { field: 'Sec-WebSocket-Key' });
+  if (protocols === undefined || subprotocols(protocols) !== null) return undefined;
+  const detail = 'Sec-WebSocket-Protocol must be names, each once, with commas between them.';
+  return new GatewayError('invalid_request', detail, { field: 'Sec-WebSocket-Protocol' });
+}
+
+/** The subprotocols that a header offers; null when it is not a list of names, each once. */
+export function subprotocols(header: string): string[] | null {
+  const offered = header.split(',').map((name) => name.trim());
+  const valid = offered.every((name) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name)) && new Set(offered).size === offered.length;
+  return valid ? offered : null;
 }

@@ -2,6 +2,7 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
 import { explain } from '../plugins/explain.js';
 import { ATTACH_CONTROLS, type AttachAbout, type AttachControl } from '../protocol/attach.js';
 import { GatewayError } from '../protocol/error.js';
+import { checkJsonBounds } from '../protocol/json-bounds.js';
 
 type Name = keyof typeof ATTACH_CONTROLS;
 
@@ -17,10 +18,14 @@ function checkOf(name: Name): TypeCheck<(typeof ATTACH_CONTROLS)[Name]> {
 }
 
 /** What a text message of a viewer asks for, or why it cannot be taken and what it was about. */
-export function readControl(text: string): AttachControl | { about: AttachAbout; error: GatewayError } {
-  const value = parsed(text);
-  if (value === undefined)
-    return { about: 'message', error: new GatewayError('invalid_json', 'The message is not JSON: send one object.') };
+export function readControl(bytes: Buffer): AttachControl | { about: AttachAbout; error: GatewayError } {
+  let value: unknown;
+  try {
+    checkJsonBounds(bytes);
+    value = JSON.parse(bytes.toString());
+  } catch (error) {
+    return { about: 'message', error: error instanceof GatewayError ? error : notJson() };
+  }
   const { type } = (value ?? {}) as { type?: unknown };
   const name = NAMES.find((known) => known === type);
   if (name === undefined) return { about: 'message', error: unknownType() };
@@ -30,12 +35,8 @@ export function readControl(text: string): AttachControl | { about: AttachAbout;
   return { about: name, error: fault ? explain(fault) : unknownType() };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function notJson(): GatewayError {
+  return new GatewayError('invalid_json', 'The message is not JSON: send one object.');
 }
 
 function unknownType(): GatewayError {

@@ -141,7 +141,7 @@ export class AttachViewer {
     const { numbered, read_only } = this.#to;
     if (!numbered) {
       if (!read_only) this.#input.append(bytes);
-    } else if (!binary) this.#control(bytes.toString());
+    } else if (!binary) this.#control(bytes);
     else if (read_only) this.#refuse('input', readOnly());
     else {
       const offset = attachNumber(bytes);
@@ -150,8 +150,8 @@ export class AttachViewer {
     }
   }
 
-  #control(text: string): void {
-    const control = readControl(text);
+  #control(message: Buffer): void {
+    const control = readControl(message);
     if ('error' in control) this.#refuse(control.about, control.error);
     else if (control.type === 'detach') this.#end(1000, { detached: true });
     else if (this.#to.read_only) this.#refuse(control.type, readOnly());

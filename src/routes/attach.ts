@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
-import { prepareUpgrade, upgradeRequired } from '../plugins/websocket.js';
+import { prepareUpgrade, subprotocols, upgradeRequired } from '../plugins/websocket.js';
 import { ATTACH_PROTOCOL } from '../protocol/attach-frame.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess } from '../protocol/exec-process.js';
@@ -99,9 +99,7 @@ async function beginning(
 /** A caller that only speaks what is not spoken here would not understand what it is sent (RFC 6455 §4.2.2). */
 function speaksNumbered(header: string | undefined): boolean {
   if (header === undefined) return false;
-  const offered = header.split(',').map((name) => name.trim());
-  const valid = offered.every((name) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name)) && new Set(offered).size === offered.length;
-  if (valid && offered.includes(ATTACH_PROTOCOL)) return true;
+  if (subprotocols(header)?.includes(ATTACH_PROTOCOL)) return true;
   const detail = `Of the subprotocols offered none is spoken here: offer ${ATTACH_PROTOCOL}, or none to exchange bytes alone.`;
   throw new GatewayError('invalid_request', detail, { field: 'Sec-WebSocket-Protocol', allowed: [ATTACH_PROTOCOL] });
 }

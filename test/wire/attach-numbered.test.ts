@@ -78,6 +78,8 @@ describe('exec-gateway.v1', () => {
       ['{"type":"resize","cols":1,"rows":1,"x":1}', 'resize', 'invalid_request'],
       ['{"type":"signal","signal":"NOPE"}', 'signal', 'invalid_argument'],
       ['{"type":"eof","now":true}', 'eof', 'invalid_request'],
+      [`{"type":"eof","deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'message', 'invalid_request'],
+      [`{"type":"eof","many":[${'1,'.repeat(200_000)}1]}`, 'message', 'invalid_request'],
     ];
     for (const [message] of bad) viewer.socket.send(message);
     viewer.socket.send(Buffer.from('short'));

@@ -75,6 +75,21 @@ describe('before the upgrade', () => {
     expect(connection.received).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\n[^]*application/problem\\+json`));
     await connection.untilClosed();
   });
+
+  test.each(['', ',', 'a b', 'a, a', 'a,', '"a"', 'a, b/c'])(
+    'subprotocols that are no list of names, at either address: %j',
+    async (offered) => {
+      const { pathname } = new URL(await address());
+      for (const path of [pathname, '/exec-server']) {
+        const connection = await RawConnection.open(gateway.port);
+        const lines = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==', `Sec-WebSocket-Protocol: ${offered}`];
+        const head = [`Host: 127.0.0.1:${gateway.port}`, gateway.authorization, 'Connection: Upgrade', 'Upgrade: websocket', ...lines];
+        connection.send(requestText(`GET ${path} HTTP/1.1`, head));
+        await connection.untilClosed();
+        expect(connection.received).toMatch(/^HTTP\/1.1 400 .*\r\n[^]*application\/problem\+json[^]*"field":"Sec-WebSocket-Protocol"/);
+      }
+    },
+  );
 });
 
 describe('upgrades that are not taken are passed over', () => {
