@@ -93,7 +93,9 @@ export function addWebSockets(app: GatewayApp): void {
 
 /** The refusal of a request that needs a WebSocket and did not ask for one (RFC 9110 §15.5.22). */
 export function upgradeRequired(reply: FastifyReply, detail: string): GatewayError {
-  reply.headers({ upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-version': '13' });
+  // Who asked for the end of the connection waits for it.
+  const connection = reply.raw.shouldKeepAlive ? 'upgrade' : 'close, upgrade';
+  reply.headers({ upgrade: 'websocket', connection, 'sec-websocket-version': '13' });
   return new GatewayError('upgrade_required', detail, { field: 'Upgrade' });
 }
 

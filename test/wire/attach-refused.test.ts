@@ -76,6 +76,19 @@ describe('before the upgrade', () => {
     await connection.untilClosed();
   });
 
+  test.each([
+    ['HTTP/1.1', ['Connection: close']],
+    ['HTTP/1.0', []],
+  ])('a plain GET by %s that asks for the end of the connection gets it', async (version, lines) => {
+    const { pathname } = new URL(await address());
+    for (const path of [pathname, '/exec-server']) {
+      const connection = await RawConnection.open(gateway.port);
+      connection.send(requestText(`GET ${path} ${version}`, [`Host: 127.0.0.1:${gateway.port}`, gateway.authorization, ...lines]));
+      await connection.untilClosed();
+      expect(connection.received).toMatch(/^HTTP\/1.1 426 [\s\S]*connection: close, upgrade\r\n/);
+    }
+  });
+
   test.each(['', ',', 'a b', 'a, a', 'a,', '"a"', 'a, b/c'])(
     'subprotocols that are no list of names, at either address: %j',
     async (offered) => {
@@ -86,7 +99,9 @@ describe('before the upgrade', () => {
         const head = [`Host: 127.0.0.1:${gateway.port}`, gateway.authorization, 'Connection: Upgrade', 'Upgrade: websocket', ...lines];
         connection.send(requestText(`GET ${path} HTTP/1.1`, head));
         await connection.untilClosed();
-        expect(connection.received).toMatch(/^HTTP\/1.1 400 .*\r\n[^]*application\/problem\+json[^]*"field":"Sec-WebSocket-Protocol"/);
+        expect(connection.received).toMatch(
+          /^HTTP\/1.1 400 .*\r\n[\s\S]*application\/problem\+json[\s\S]*"field":"Sec-WebSocket-Protocol"/,
+        );
       }
     },
   );
