@@ -7,7 +7,7 @@ import type { TerminalHistory } from './terminal-history.js';
 /** Output that is replayed at most, in bytes: a screen is drawn by the latest of it. */
 const REPLAYED_BYTES = 2 * 1024 * 1024;
 
-/** Drawn at most for one question, in milliseconds of work; then only the very last output is, which is as much as this. */
+/** How long it draws for one question, in milliseconds; then only the very last output is drawn, which is as much as this, and no longer. */
 const DRAWING_MS = 1_000;
 const LAST_BYTES = 16 * 1024;
 
@@ -44,18 +44,23 @@ export class ScreenCursor {
   async catchUp(): Promise<void> {
     const target = this.#log.next_seq - 1;
     await this.#skipTo(REPLAYED_BYTES);
-    let work_ms = 0;
-    while (this.#after_seq < target) {
-      const begun = performance.now();
-      await this.advance();
-      work_ms += performance.now() - begun;
-      if (work_ms > DRAWING_MS) await this.#skipTo(LAST_BYTES);
+    let ends_at = performance.now() + DRAWING_MS;
+    for (let skipped = false; this.#after_seq < target; ) {
+      await this.advance(ends_at);
+      if (performance.now() <= ends_at) continue;
+      if (skipped) await this.#missed(Math.max(target, this.#after_seq));
+      else await this.#skipTo(LAST_BYTES);
+      skipped = true;
+      ends_at = performance.now() + DRAWING_MS;
     }
     this.#terminal.resize(this.#history.sizeAt(this.#log.next_seq));
   }
 
-  /** Draws one batch. */
-  async advance(): Promise<void> {
+  /**
+   * Draws one batch.
+   * @param ends_at when to leave out the rest, as `performance.now()` tells the time
+   */
+  async advance(ends_at = performance.now() + DRAWING_MS): Promise<void> {
     for (const event of this.#log.batch(this.#after_seq, BATCH_BYTES)) {
       if (event.event === 'gap') {
         await this.#missed(event.to_seq);
@@ -63,7 +68,7 @@ export class ScreenCursor {
       }
       if (event.event === 'output') {
         this.#terminal.resize(this.#history.sizeAt(event.seq));
-        await this.#draw(event);
+        await this.#draw(event, ends_at);
       }
       this.#after_seq = event.seq;
     }
@@ -78,10 +83,11 @@ export class ScreenCursor {
     };
   }
 
-  async #draw({ seq, chunk }: OutputEvent): Promise<void> {
+  async #draw({ seq, chunk }: OutputEvent, ends_at: number): Promise<void> {
     try {
-      await this.#terminal.write(this.#astray ? fromSafePlace(chunk) : chunk);
+      const whole = await this.#terminal.write(this.#astray ? fromSafePlace(chunk) : chunk, ends_at);
       this.#astray = false;
+      if (!whole) await this.#missed(seq);
     } catch {
       // The terminal is not ours, and a program may print anything: what breaks it is left out.
       this.#terminal = new ScreenTerminal(this.#history.sizeAt(seq));

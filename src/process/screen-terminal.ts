@@ -58,13 +58,16 @@ export class ScreenTerminal {
 
   /**
    * Takes output; resolves when it is on the screen. Much of it takes several turns of the event loop.
+   * @param ends_at when to give up, as `performance.now()` tells the time
+   * @returns false when it gave up
    * @throws whatever the terminal fails with; it is then to be let go
    */
-  async write(bytes: Uint8Array): Promise<void> {
+  async write(bytes: Uint8Array, ends_at = Number.POSITIVE_INFINITY): Promise<boolean> {
     this.#unfinished.push(bytes);
     const { cols, rows } = this.#terminal;
     const piece = Math.max(SMALLEST_PIECE, Math.min(LARGEST_PIECE, Math.floor(PIECE_WORK / (cols * rows))));
     for (let at = 0; at < bytes.length; at += piece) {
+      if (performance.now() > ends_at) return false;
       if (performance.now() - this.#turn_began_at > TURN_MS) {
         await everythingElse();
         this.#turn_began_at = performance.now();
@@ -72,14 +75,15 @@ export class ScreenTerminal {
       // Not by the public way, which works later: what fails there nobody can catch.
       internalsOf(this.#terminal).writeSync(bytes.subarray(at, at + piece));
     }
+    return true;
   }
 
   /** Puts modes as they are; what was left unfinished is given up. */
-  setModes(modes: Map<number, boolean>): Promise<void> {
+  async setModes(modes: Map<number, boolean>): Promise<void> {
     const alternate = this.#terminal.buffer.active.type === 'alternate';
     // To leave a screen that is not shown would move the cursor.
     const changes = [...modes].filter(([mode, on]) => !ALTERNATE.has(mode) || on !== alternate);
-    return this.write(Buffer.from(CANCEL + changes.map(([mode, on]) => `\x1b[?${mode}${on ? 'h' : 'l'}`).join('')));
+    await this.write(Buffer.from(CANCEL + changes.map(([mode, on]) => `\x1b[?${mode}${on ? 'h' : 'l'}`).join('')));
   }
 
   /** Takes another size; one that is too large is passed over. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { GatewayError, MAX_SCREEN_CELLS, type ScreenOutput, type TtySize } from '../protocol/index.js';
 import type { HostedProcess } from './hosted-process.js';
 import { ScreenCursor } from './screen-cursor.js';
@@ -63,7 +64,8 @@ export class Screens {
 
   #inTurn<T>(draw: () => Promise<T>): Promise<T> {
     const done = this.#busy.then(draw);
-    this.#busy = done.catch(() => undefined);
+    // Many who ask at once do not hold up everything else.
+    this.#busy = done.catch(() => undefined).then(() => setImmediate());
     return done;
   }
 

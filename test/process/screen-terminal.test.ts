@@ -33,6 +33,14 @@ describe('hostile output', () => {
     expect(text.length).toBeLessThan(100);
   });
 
+  test('what takes too long is given up: two bytes may touch every cell', async () => {
+    const screen = new ScreenTerminal({ cols: 65_535, rows: 3 });
+    const chunk = Buffer.from('\x1bc'.repeat(1024 * 1024));
+    expect(await screen.write(chunk, performance.now() + 50)).toBe(false);
+    expect(await screen.write(Buffer.from('\x1bchere'))).toBe(true);
+    expect(screen.show().text).toBe('here');
+  });
+
   test('the event loop turns while much is drawn', async () => {
     const screen = new ScreenTerminal(SIZE);
     let turns = 0;
