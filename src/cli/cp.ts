@@ -2,6 +2,7 @@ import { Files } from '../client/files.js';
 import { RemoteFileSystem } from '../client/remote-file-system.js';
 import { retrySettings } from '../client/retry.js';
 import { Environment } from '../environment.js';
+import { standardStream } from '../standard-stream.js';
 import { remote } from './connect.js';
 import { Copier, type CopyOrder } from './copier.js';
 import { CopyFailure } from './copy-failure.js';
@@ -26,7 +27,7 @@ export async function cp(words: string[], options: CpOptions): Promise<void> {
   const end = (signal: NodeJS.Signals) => stop.abort(signal);
   for (const signal of SIGNALS) process.once(signal, end);
   const progress = new CopyProgress(isShown(operands) ? process.stderr : null);
-  const standard = new StandardStreams(process.stdin, process.stdout);
+  const standard = new StandardStreams(process.stdin, process.stdout.isTTY ? process.stdout : standardStream(1));
   const { recursive = false, parents = false, json = false } = options;
   const failed: CopyFailure[] = [];
   const fail = (failure: CopyFailure) => {

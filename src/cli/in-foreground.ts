@@ -59,7 +59,7 @@ export async function inForeground(foreground: Foreground, view: View): Promise<
       void leave(output, code);
     },
   });
-  output.onReaderGone = () => readerGone(foreground, pass_signals);
+  output.onBroken = () => readerGone(foreground, pass_signals);
   if (resizes) notice.onBackAgain = () => repaint(foreground, output);
   if (terminal) {
     terminal.makeRaw();
@@ -95,6 +95,7 @@ function repaint(foreground: Foreground, output: LocalOutput): void {
 }
 
 function exitCode(outcome: Outcome, { process_id }: Foreground, { output, pass_signals }: View): number {
+  if (output.failed) return OWN_FAILURE;
   if (output.reader_gone) return pass_signals ? PIPE_CODE : 0;
   if (outcome.left === 'detached') {
     output.say(`left; it goes on as ${process_id}`);

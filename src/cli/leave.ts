@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
-import { failureCode, failureLine } from './call-failure.js';
+import { failureCode, failureLine, OWN_FAILURE } from './call-failure.js';
 import { Interrupted } from './interrupted.js';
 import type { LocalOutput } from './local-output.js';
 
-/** Ends this program when all it has written is with the system. */
+/** Ends this program when all it has written is with the system; that it could not be is a failure. */
 export async function leave(output: LocalOutput, exit_code: number): Promise<never> {
   await output.close();
-  process.exit(exit_code);
+  process.exit(exit_code === 0 && output.failed ? OWN_FAILURE : exit_code);
 }
 
 /** Ends this program for an error, which a person is told in one line. */

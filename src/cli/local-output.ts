@@ -9,16 +9,21 @@ import { LeftModes } from './left-modes.js';
 /** What waits here for a slow reader before the gateway is held back, in bytes. */
 const WAITING_BYTES = 1024 * 1024;
 
+/** Errors of a write that mean: nobody reads it any more. */
+const LEFT = new Set(['EPIPE', 'ECONNRESET', 'EIO', 'ERR_STREAM_DESTROYED']);
+
 /** Standard output and error as the place where a process prints, and where a person is told of it. */
 export class LocalOutput implements Sink {
   readonly #command: string;
   readonly #out: Writable = standardStream(1);
   readonly #err: Writable = standardStream(2);
   readonly #modes: LeftModes | null;
-  #reader_gone = false;
+  #broken: NodeJS.ErrnoException | null = null;
+  #err_broken: NodeJS.ErrnoException | null = null;
+  #err_carries = false;
   #gaps = 0;
-  /** Called once when the reader of stdout has left (EPIPE). */
-  onReaderGone: () => void = () => {};
+  /** Called once when what a process printed can be written no more: its reader has left, or the disk is full. */
+  onBroken: () => void = () => {};
   /** Whether the terminal is raw: a line must take the cursor back by itself. */
   raw = false;
 
@@ -26,10 +31,11 @@ export class LocalOutput implements Sink {
   constructor(command: string) {
     this.#command = command;
     this.#modes = isatty(1) ? new LeftModes() : null;
-    this.#out.on('error', () => {
-      if (this.#reader_gone) return;
-      this.#reader_gone = true;
-      this.onReaderGone();
+    this.#out.on('error', (error) => this.#break(error, 'stdout'));
+    // What a person is told there is not the process's: its end is no one's reason to end.
+    this.#err.on('error', (error) => {
+      this.#err_broken ??= error;
+      if (this.#err_carries) this.#break(error, 'stderr');
     });
   }
 
@@ -44,9 +50,14 @@ export class LocalOutput implements Sink {
     return this.#modes?.full_screen ?? false;
   }
 
-  /** Whether the reader of stdout has left. */
+  /** Whether the reader of what is printed has left, as that of a pipe does. */
   get reader_gone(): boolean {
-    return this.#reader_gone;
+    return this.#broken !== null && !this.failed;
+  }
+
+  /** Whether what is printed could not be written, as on a disk that is full. */
+  get failed(): boolean {
+    return this.#broken !== null && !LEFT.has(this.#broken.code ?? '');
   }
 
   /** Whether some output was no longer held when it was asked for. */
@@ -65,6 +76,7 @@ export class LocalOutput implements Sink {
   /** Prints bytes of one stream; those of a terminal on stdout. */
   async write(stream: Stream, bytes: Uint8Array): Promise<void> {
     const to = stream === 'stderr' ? this.#err : this.#out;
+    if (to === this.#err) this.#toStderr();
     if (stream === 'pty') this.#modes?.note(bytes);
     if (!to.writable || to.write(bytes) || to.writableLength < WAITING_BYTES) return;
     await drained(to);
@@ -77,6 +89,18 @@ export class LocalOutput implements Sink {
     for (const stream of [this.#out, this.#err]) {
       if (stream.writable) await new Promise<void>((resolve) => stream.write('', () => resolve()));
     }
+  }
+
+  #toStderr(): void {
+    this.#err_carries = true;
+    if (this.#err_broken) this.#break(this.#err_broken, 'stderr');
+  }
+
+  #break(error: NodeJS.ErrnoException, name: string): void {
+    if (this.#broken) return;
+    this.#broken = error;
+    if (this.failed) this.say(`${name} cannot be written: ${error.message}. What was printed is not whole. [${error.code}]`);
+    this.onBroken();
   }
 
   #tell({ bytes }: Gap): void {

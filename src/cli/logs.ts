@@ -19,7 +19,7 @@ export async function logs(process_id: string, { follow, tail, retryFor, ...conn
   const notice = new ConnectionNotice(output.say);
   const retry = patience(retryFor, notice);
   const processes = remoteProcesses(connection, retry);
-  output.onReaderGone = () => void leave(output, 0);
+  output.onBroken = () => void leave(output, 0);
   try {
     const { next_seq } = await persist((signal) => processes.get(process_id, {}, { signal }), { retry: startRetry(retry) });
     notice.connected = true;
