@@ -2,7 +2,7 @@ import { GatewayError } from '../protocol/error.js';
 
 /** What to do about an error, where its own words do not say it. */
 const ADVICE: Record<string, string> = {
-  upstream_unreachable: 'is it running, and is --url (EXEC_GATEWAY_URL) its address?',
+  upstream_unreachable: 'is it running, and is --url (EXEC_GATEWAY_URL) its address, http or https?',
   process_not_found:
     'exec-gateway ps --all shows what there is; a closed process is forgotten after a while, and all are when the gateway restarts.',
   process_exists: 'give another --id, or the same command and settings as before to go on with it.',

@@ -14,7 +14,7 @@ import { readCallToken, SettingError } from './token.js';
  */
 export function remote<T>(create: (options: WireOptions) => T, url: string, token: string | undefined): T {
   const socket = url.startsWith('unix:') ? url.slice(5) : null;
-  const where = socket === null ? { url } : { url: 'http://localhost', fetch: socketFetch(socket) };
+  const where = socket === null ? { url } : { url: 'http://localhost', name: url, fetch: socketFetch(socket) };
   try {
     return create({ ...where, token });
   } catch (error) {

@@ -7,7 +7,7 @@ const ADVICE: Record<string, string> = {
   path_not_found: 'look at the path; --parents makes the directories above a destination.',
   not_regular_file: 'pipe it through "-" instead.',
   unsafe_archive_entry: 'where the destination has a link in place of a directory, remove the link.',
-  upstream_unreachable: 'is it running, and is --url (EXEC_GATEWAY_URL) its address?',
+  upstream_unreachable: 'is it running, and is --url (EXEC_GATEWAY_URL) its address, http or https?',
 };
 
 /** A copy that failed, and at which end of it. */

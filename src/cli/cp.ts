@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Files } from '../client/files.js';
 import { RemoteFileSystem } from '../client/remote-file-system.js';
 import { retrySettings } from '../client/retry.js';
@@ -61,8 +62,17 @@ async function run(operands: Operand[], order: CopyOrder, failed: CopyFailure[],
   }
   const duration_ms = Math.round(performance.now() - began);
   if (failed.length > 0) process.exitCode = 1;
-  if (json) process.stdout.write(`${JSON.stringify({ ...copied, duration_ms, failed: failed.map(told) })}\n`);
+  if (json) await print(order.standard, `${JSON.stringify({ ...copied, duration_ms, failed: failed.map(told) })}\n`);
   else if (whole > 0) order.progress.say(tallyText(copied, duration_ms));
+}
+
+async function print(standard: StandardStreams, text: string): Promise<void> {
+  try {
+    await standard.write(Readable.from([Buffer.from(text)]), new AbortController().signal);
+  } catch (error) {
+    process.stderr.write(`exec-gateway cp: stdout cannot be written: ${(error as Error).message}.\n`);
+    process.exitCode = 1;
+  }
 }
 
 const told = ({ operand, code, message }: CopyFailure) => ({ path: operand.shown, code, detail: message });

@@ -9,6 +9,9 @@ import type { TtySize } from '../protocol/start.js';
 import { type FeedTarget, InputFeed } from './input-feed.js';
 import type { TypedInput } from './typed-input.js';
 
+/** Answers of a gateway that ends or has ended. */
+const GONE = new Set(['upstream_unreachable', 'shutting_down']);
+
 /** How a process in the foreground was left: it ended (`exit` null: its end was never told), or it goes on without us. */
 export type Outcome = { left: 'ended'; exit: ExitedEvent | null; closed: boolean } | { left: 'detached' };
 
@@ -92,9 +95,13 @@ export class Foreground {
     return this.#detached ? { left: 'detached' } : { left: 'ended', exit: this.#exit, closed };
   }
 
-  /** Why it ended; null when that is not known. */
+  /** Why it ended: one of the wire's reasons, `gone` when the gateway is not there to be asked; null when it is not known. */
   async reason(): Promise<string | null> {
-    return (await this.#processes.get(this.process_id).catch(() => null))?.reason ?? null;
+    try {
+      return (await this.#processes.get(this.process_id)).reason;
+    } catch (error) {
+      return error instanceof GatewayError && GONE.has(error.code) ? 'gone' : null;
+    }
   }
 
   /** Leaves the process running. */

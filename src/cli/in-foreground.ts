@@ -18,6 +18,7 @@ const PIPE_GRACE_MS = 2_000;
 const REASONS: Record<string, string> = {
   timed_out: 'ended by its --timeout',
   shutdown: 'the gateway ended, and ended it first',
+  gone: 'the gateway is out of reach: it may have ended, and ended it first',
   lost: 'the host of its gateway died',
 };
 

@@ -40,10 +40,10 @@ export async function program(words: string[]): Promise<Command> {
     .description('An HTTP gateway that starts, watches, feeds and ends processes, and moves files.')
     .version(VERSION)
     .enablePositionalOptions()
-    .exitOverride()
-    .showHelpAfterError('(try: exec-gateway --help)');
+    .exitOverride();
   const [name = ''] = words;
   const named = Object.entries(COMMANDS).filter(([command]) => command === name);
+  all.showHelpAfterError(`(try: exec-gateway ${named.length > 0 ? `${name} ` : ''}--help)`);
   for (const [, create] of named.length > 0 ? named : Object.entries(COMMANDS)) all.addCommand((await create()).copyInheritedSettings(all));
   return all;
 }

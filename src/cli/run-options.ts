@@ -3,6 +3,7 @@ import { MAX_RETAIN_BYTES, MAX_TIMEOUT_MS } from '../protocol/limits.js';
 import { type ConnectionOptions, withConnection } from './connection-options.js';
 import { detachKeys } from './detach-keys.js';
 import { duration } from './duration.js';
+import { isText } from './given-bytes.js';
 import { setting } from './setting.js';
 
 /** How long a connection that was lost is tried again, in milliseconds. */
@@ -87,6 +88,7 @@ function variable(text: string, before: Record<string, string> = {}): Record<str
   const name = at < 0 ? text : text.slice(0, at);
   if (name === '') throw new InvalidArgumentError('Give NAME=value, or NAME for the value it has here.');
   const value = at < 0 ? process.env[name] : text.slice(at + 1);
+  if (at < 0 && value !== undefined && !isText(name, value)) throw new InvalidArgumentError(`The value of ${name} here is not UTF-8.`);
   return value === undefined ? before : { ...before, [name]: value };
 }
 

@@ -139,7 +139,8 @@ export class Gateway {
 
   /** A short-lived key to one process for what a browser opens without headers: `…/processes/ID/events?ticket=TICKET`. */
   async ticket(process_id: string, { signal, ...request }: Omit<TicketRequest, 'process_id'> & CallOptions = {}): Promise<Ticket> {
-    return (await this.#wire.json<Ticket>({ method: 'POST', path: '/tickets', body: { process_id, ...request }, signal })).value;
+    return (await this.#wire.json<Ticket>({ method: 'POST', path: '/tickets', body: { process_id, ...request }, answer: 'ticket', signal }))
+      .value;
   }
 }
 

@@ -28,7 +28,8 @@ export async function persist<T>(
       backoff.reached();
       return answer;
     } catch (error) {
-      if (!(error instanceof GatewayError && error.code === 'upstream_unreachable')) {
+      if (!(error instanceof GatewayError)) throw error; // the caller gave up: whether it would be reached is not known
+      if (error.code !== 'upstream_unreachable') {
         backoff.reached();
         throw error;
       }

@@ -54,35 +54,50 @@ export class RemoteExecProcess implements ExecProcess {
   }
 
   async start(request: StartRequest, { once = false, signal }: StartOptions = {}): Promise<Started> {
-    if (!once) return { created: true, process: await this.#json<ProcessInfo>('/processes', { method: 'POST', body: request, signal }) };
+    if (!once)
+      return {
+        created: true,
+        process: await this.#json<ProcessInfo>('/processes', { method: 'POST', body: request, answer: 'process_id', signal }),
+      };
     const { process_id, ...body } = request;
     if (process_id === undefined || DOTS.test(process_id)) {
       throw new GatewayError('invalid_request', 'process_id is missing: a start once is known again by it.', { field: 'process_id' });
     }
-    const { status, value } = await this.#wire.json<ProcessInfo>({ method: 'PUT', path: pathOf(process_id), body, signal });
+    const { status, value } = await this.#wire.json<ProcessInfo>({
+      method: 'PUT',
+      path: pathOf(process_id),
+      body,
+      answer: 'process_id',
+      signal,
+    });
     return { created: status === 201, process: value };
   }
 
   async run(request: RunRequest, { signal }: CallOptions = {}): Promise<RunOutput> {
-    const result = await this.#json<RunResult>('/run', { method: 'POST', body: { ...request, encoding: 'base64' }, signal });
+    const result = await this.#json<RunResult>('/run', {
+      method: 'POST',
+      body: { ...request, encoding: 'base64' },
+      answer: 'process_id',
+      signal,
+    });
     return fromWire('The answer to a run', () => ({ ...result, stdout: decodeBytes(result.stdout), stderr: decodeBytes(result.stderr) }));
   }
 
   list(query: ListQuery = {}, { signal }: CallOptions = {}): Promise<ProcessList> {
-    return this.#json('/processes', { query: { ...query }, signal });
+    return this.#json('/processes', { query: { ...query }, answer: 'processes', signal });
   }
 
   async get(process_id: string, query: { wait_ms?: number | undefined } = {}, { signal }: CallOptions = {}): Promise<ProcessInfo> {
-    return this.#json(pathOf(process_id), { query, signal });
+    return this.#json(pathOf(process_id), { query, answer: 'process_id', signal });
   }
 
   async read(process_id: string, query: ReadQuery = {}, { signal }: CallOptions = {}): Promise<ReadOutput> {
-    const result = await this.#json<ReadResult>(pathOf(process_id, '/output'), { query: { ...query }, signal });
+    const result = await this.#json<ReadResult>(pathOf(process_id, '/output'), { query: { ...query }, answer: 'chunks', signal });
     return fromWire('The answer to a read', () => ({ ...result, chunks: result.chunks.map(decodeChunk) }));
   }
 
   async screen(process_id: string, query: ScreenQuery = {}, { signal }: CallOptions = {}): Promise<ScreenOutput> {
-    const screen = await this.#json<Screen>(pathOf(process_id, '/screen'), { query: { ...query }, signal });
+    const screen = await this.#json<Screen>(pathOf(process_id, '/screen'), { query: { ...query }, answer: 'text', signal });
     return fromWire('The answer to a screen', () => ({ ...screen, paint: screen.paint === null ? null : decodeBytes(screen.paint) }));
   }
 
@@ -101,7 +116,7 @@ export class RemoteExecProcess implements ExecProcess {
   }
 
   async write(process_id: string, bytes: Uint8Array, query: WriteOptions = {}, { signal }: CallOptions = {}): Promise<Written> {
-    return this.#json(pathOf(process_id, '/stdin'), { method: 'POST', query: { ...query }, body: bytes, signal });
+    return this.#json(pathOf(process_id, '/stdin'), { method: 'POST', query: { ...query }, body: bytes, answer: 'accepted_bytes', signal });
   }
 
   async signal(process_id: string, request: SignalRequest, { signal }: CallOptions = {}): Promise<void> {
@@ -113,7 +128,7 @@ export class RemoteExecProcess implements ExecProcess {
   }
 
   async terminate(process_id: string, query: TerminateOptions = {}, { signal }: CallOptions = {}): Promise<Terminated> {
-    return this.#json(pathOf(process_id), { method: 'DELETE', query: { ...query }, signal });
+    return this.#json(pathOf(process_id), { method: 'DELETE', query: { ...query }, answer: 'running', signal });
   }
 
   async #json<T>(path: string, request: Omit<Parameters<Wire['json']>[0], 'path'>): Promise<T> {

@@ -74,17 +74,17 @@ export class RemoteFileSystem implements ExecutorFileSystem {
   }
 
   getMetadata(path: FilePath, { follow_symlinks, signal }: MetadataOptions = {}): Promise<FileMetadata> {
-    return this.#json({ path: '/fs/metadata', query: { ...path, follow_symlinks }, signal });
+    return this.#json({ path: '/fs/metadata', query: { ...path, follow_symlinks }, answer: 'type', signal });
   }
 
   readDirectory(path: FilePath, { depth, limit, cursor, signal }: ReadDirectoryOptions = {}): Promise<DirectoryList> {
-    return this.#json({ path: '/fs/directory', query: { ...path, depth, limit, cursor }, signal });
+    return this.#json({ path: '/fs/directory', query: { ...path, depth, limit, cursor }, answer: 'entries', signal });
   }
 
   remove(path: FilePath, options: RemoveOptions = {}): Promise<Removed> {
     const { recursive, force, signal } = options;
     const headers = conditionHeaders(options);
-    return this.#json({ method: 'DELETE', path: '/fs/entry', query: { ...path, recursive, force }, headers, signal });
+    return this.#json({ method: 'DELETE', path: '/fs/entry', query: { ...path, recursive, force }, headers, answer: 'removed', signal });
   }
 
   copy(request: CopyRequest, { signal }: CallOptions = {}): Promise<Copied> {

@@ -18,11 +18,11 @@ export class RemoteUploads {
     const { mode, create_parents, signal } = options;
     const headers = { ...conditionHeaders(options), 'upload-length': String(size_bytes) };
     const query = { ...path, mode: octal(mode), create_parents };
-    return (await this.#wire.json<Upload>({ method: 'POST', path: '/fs/uploads', query, headers, signal })).value;
+    return (await this.#wire.json<Upload>({ method: 'POST', path: '/fs/uploads', query, headers, answer: 'upload_id', signal })).value;
   }
 
   async get(upload: UploadName, { signal }: CallOptions = {}): Promise<Upload> {
-    return (await this.#wire.json<Upload>({ ...address(upload), signal })).value;
+    return (await this.#wire.json<Upload>({ ...address(upload), answer: 'upload_id', signal })).value;
   }
 
   async append(upload: UploadName, offset: number, body: FileBody | Blob, options: AppendUploadOptions = {}): Promise<Upload> {
@@ -48,7 +48,7 @@ export class RemoteUploads {
   }
 
   cancel(upload: UploadName, { signal }: CallOptions = {}): Promise<void> {
-    return this.#wire.empty({ method: 'DELETE', ...address(upload), signal });
+    return this.#wire.empty({ method: 'DELETE', ...address(upload), answer: 'upload_id', signal });
   }
 }
 

@@ -7,6 +7,8 @@ import { SseConnection } from './sse-connection.js';
 export interface WireOptions {
   /** The gateway's address, with a path when a proxy puts it below one. */
   url: string;
+  /** What it is called in messages. Default: its address. */
+  name?: string | undefined;
   /** The bearer token. */
   token?: string | undefined;
   /** What to call instead of the global `fetch`. */
@@ -26,6 +28,8 @@ export interface WireRequest {
   /** Bytes, blobs and streams go as they are, everything else as JSON. */
   body?: Uint8Array | Blob | ReadableStream<Uint8Array> | object;
   last_event_id?: number | undefined;
+  /** A field that the answer of a gateway has: another server may answer anything. */
+  answer?: string;
   signal?: AbortSignal | undefined;
 }
 
@@ -47,12 +51,14 @@ export interface WireReply<T> {
 /** One gateway behind `fetch`: makes requests, revives errors, gives up when told to. */
 export class Wire {
   readonly #base: string;
+  readonly #name: string;
   readonly #headers: Record<string, string>;
   readonly #fetch: typeof fetch;
 
   /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
-  constructor({ url, token, fetch: own, headers }: WireOptions) {
+  constructor({ url, name, token, fetch: own, headers }: WireOptions) {
     this.#base = baseOf(url);
+    this.#name = name ?? this.#base;
     this.#headers = headersOf(token, headers);
     this.#fetch = own ?? ((input, init) => fetch(input, init));
   }
@@ -65,8 +71,12 @@ export class Wire {
   /** A call that is answered with JSON. */
   json<T>(request: WireRequest): Promise<WireReply<T>> {
     return this.#call(request, async (response) => {
-      if (response.status === 204) throw this.#notOurs(response);
-      return { status: response.status, value: (await response.json()) as T };
+      const value: unknown = await response.json().catch((error) => {
+        throw error instanceof SyntaxError ? this.#notOurs(response) : error;
+      });
+      const ours = typeof value === 'object' && value !== null && (request.answer === undefined || request.answer in value);
+      if (!ours) throw this.#notOurs(response);
+      return { status: response.status, value: value as T };
     });
   }
 
@@ -129,8 +139,8 @@ export class Wire {
     if (signal?.aborted) return signal.reason;
     if (error instanceof GatewayError) return error;
     const { message, cause } = error as Error & { cause?: Error & { code?: string } };
-    const why = cause?.message || cause?.code || message;
-    return new GatewayError('upstream_unreachable', `The gateway at ${this.#base} cannot be reached: ${why}.`, {}, { cause: error });
+    const why = oneLine(cause?.message || cause?.code || message);
+    return new GatewayError('upstream_unreachable', `The gateway at ${this.#name} cannot be reached: ${why}.`, {}, { cause: error });
   }
 
   async #call<T>(request: WireRequest, take: (response: Response) => Promise<T>): Promise<T> {
@@ -168,7 +178,7 @@ export class Wire {
 
   #notOurs({ status }: Response): GatewayError {
     const told = status === 0 || (status >= 300 && status < 400) ? 'a redirect: give the address it leads to' : `status ${status}`;
-    return new GatewayError('upstream_unreachable', `Something other than a gateway answered at ${this.#base} with ${told}.`);
+    return new GatewayError('upstream_unreachable', `Something other than a gateway answered at ${this.#name} with ${told}.`);
   }
 }
 
@@ -188,6 +198,14 @@ function redirectsMayFail(): boolean {
 
 function isRaw(body: object): boolean {
   return body instanceof Uint8Array || body instanceof Blob || body instanceof ReadableStream;
+}
+
+/** OpenSSL tells of itself in numbers and file names, and ends with a line break. */
+function oneLine(why: string): string {
+  return why
+    .replace(/^\w+:error:\w+:([^:]*):[^:]*:([^:]*):[\s\S]*$/, '$1: $2')
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 function baseOf(url: string): string {

@@ -32,6 +32,16 @@ test.each(Object.entries(LINES))('what a full disk does not take is a failure, t
   expect(stderr).toMatch(/^exec-gateway \w+: stdout cannot be written: ENOSPC: .*\. What was printed is not whole\. \[ENOSPC\]\n$/);
 });
 
+test('a help that cannot be written is a failure without a stack, and one that is not read whole is none', async () => {
+  expect(await local('$EG run --help > /dev/full')).toMatchObject({ code: 125, stderr: '' });
+  expect(await local('exec 3>&1; { $EG --version; echo "code $?" >&3; } | true')).toMatchObject({ stderr: '' });
+});
+
+test('a result of cp that cannot be written is a failure', async () => {
+  const { code, stderr } = await local(`echo > ${folder}/one; $EG cp --json ${folder}/one :${folder}/two > /dev/full`);
+  expect([code, stderr]).toEqual([1, 'exec-gateway cp: stdout cannot be written: ENOSPC: no space left on device, write.\n']);
+});
+
 test.each(['run -- head -c 5000 /dev/zero', 'cp :$0 -'])('what a file takes a part of is a failure too: %s', async (command) => {
   const file = join(folder, 'cut');
   const { code, stderr } = await local(
