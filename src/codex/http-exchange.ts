@@ -36,7 +36,7 @@ export async function exchange(asked: Exchange, signal: AbortSignal): Promise<Re
     const message = await send(now, signal);
     const next = now.follow ? redirected(now, message) : null;
     if (next === null) return unpacked(now.method, message);
-    message.resume();
+    message.destroy(); // its body may never end
     if (redirects === MOST_REDIRECTS) throw new Error(`more than ${MOST_REDIRECTS} redirects`);
     now = next;
   }
@@ -46,19 +46,30 @@ function send({ method, url, headers, body }: Exchange, signal: AbortSignal): Pr
   const begin = url.protocol === 'https:' ? secureRequest : plainRequest;
   return new Promise((resolve, reject) => {
     const request = begin(url, { method, signal, agent: false });
-    const values = new Map<string, string[]>();
-    for (const { name, value } of headers) values.set(name.toLowerCase(), [...(values.get(name.toLowerCase()) ?? []), value]);
-    values.delete('content-length'); // it is that of the body
-    values.delete('transfer-encoding');
-    for (const [name, value] of values) request.setHeader(name, value.length === 1 ? (value[0] as string) : value);
     request.on('error', reject).on('response', resolve);
-    // An answer of another protocol would leave its socket to us.
-    request.on('upgrade', (_response, socket) => {
-      socket.destroy();
-      reject(new Error('the server changed the protocol'));
-    });
-    request.end(body);
+    // An answer of another protocol, or to CONNECT, would leave its socket to us.
+    for (const change of ['upgrade', 'connect'] as const) {
+      request.on(change, (_response, socket) => {
+        socket.destroy();
+        reject(new Error('the server changed the protocol'));
+      });
+    }
+    try {
+      for (const [name, value] of valuesOf(headers)) request.setHeader(name, value.length === 1 ? (value[0] as string) : value);
+      request.end(body);
+    } catch (error) {
+      request.destroy(); // it connects all the same
+      reject(error);
+    }
   });
+}
+
+function valuesOf(headers: Header[]): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const { name, value } of headers) values.set(name.toLowerCase(), [...(values.get(name.toLowerCase()) ?? []), value]);
+  values.delete('content-length'); // it is that of the body
+  values.delete('transfer-encoding');
+  return values;
 }
 
 /** The request a redirect asks for, or null. Credentials do not go to another origin. */

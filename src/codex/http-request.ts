@@ -76,6 +76,7 @@ function httpParams(params: Params): HttpParams {
 function httpUrl(text: string): URL {
   if (!URL.canParse(text)) throw invalidParams('http/request url is invalid');
   const url = new URL(text);
+  if (url.port === '0') throw invalidParams('http/request url names port 0, which is none');
   if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   throw invalidParams(`http/request only supports http and https URLs, got ${url.protocol.slice(0, -1)}`);
 }

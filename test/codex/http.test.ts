@@ -2,12 +2,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../support/proc.js';
 import { useCodex } from './use-codex.js';
 
 const codex = useCodex();
 let server: Server;
 let url = '';
 let open = 0;
+let sockets = 0;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -19,6 +21,10 @@ beforeAll(async () => {
     if (request.url === '/round') return response.writeHead(302, { location: '/round' }).end();
     if (request.url === '/zip') return response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('unpacked'));
     if (request.url === '/never') return undefined;
+    if (request.url === '/endless-redirect') {
+      response.writeHead(302, { location: '/echo' });
+      return void response.write('and no end');
+    }
     if (request.url === '/endless') {
       const more = () => response.destroyed || response.write(Buffer.alloc(64 * 1024, 'x'), () => setImmediate(more));
       more();
@@ -31,6 +37,16 @@ beforeAll(async () => {
     );
     return undefined;
   });
+  server.on('connection', (socket) => {
+    sockets++;
+    socket.on('close', () => sockets--);
+  });
+  server.on('connect', (_request, socket) =>
+    socket
+      .on('end', () => socket.destroy())
+      .resume()
+      .write('HTTP/1.1 200 OK\r\n\r\n'),
+  );
   await new Promise<void>((resolve) => server.listen(0, resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -101,12 +117,23 @@ describe('http/request', () => {
     await client.result('http/request', ask('/endless', { streamResponse: true }));
     client.call('http/request', ask('/never')).catch(() => {}); // it is never answered
     client.cut();
-    const { until } = await import('../support/proc.js');
     await until('nothing is asked any more', () => open === 0);
     expect(open).toBe(0);
   });
 
   test.each([
+    ['a redirect whose body never ends', () => ask('/endless-redirect'), 200],
+    ['an answer that changes the protocol', () => ask('/x', { method: 'CONNECT' }), -32603],
+    ['a header that cannot be sent', () => ask('/x', { headers: [{ name: 'trailer', value: 'x' }] }), -32603],
+  ])('%s leaves no connection behind', async (_what, asked, answer) => {
+    await using client = await codex.ready();
+    const told = answer === 200 ? (await client.result('http/request', asked())).status : await client.code('http/request', asked());
+    expect(told).toBe(answer);
+    await until('no connection is left', () => sockets === 0);
+  });
+
+  test.each([
+    ['port 0', { url: 'http://127.0.0.1:0/' }, -32602],
     ['another scheme', { url: 'ftp://127.0.0.1/' }, -32602],
     ['no URL', { url: 'x' }, -32602],
     ['a method that is none', { method: 'G T' }, -32602],
