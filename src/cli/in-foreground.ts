@@ -95,7 +95,8 @@ function repaint(foreground: Foreground, output: LocalOutput): void {
   void foreground.resize(size);
 }
 
-function exitCode(outcome: Outcome, { process_id }: Foreground, { output, pass_signals }: View): number {
+function exitCode(outcome: Outcome, { process_id }: Foreground, { output, input, pass_signals }: View): number {
+  if (input?.failure) output.say(`stdin cannot be read: ${input.failure.message}. It was ended there.`);
   if (output.failed) return OWN_FAILURE;
   if (output.reader_gone) return pass_signals ? PIPE_CODE : 0;
   if (outcome.left === 'detached') {
@@ -108,5 +109,5 @@ function exitCode(outcome: Outcome, { process_id }: Foreground, { output, pass_s
     output.say(`how it ended is no longer known: exec-gateway wait ${process_id}`);
     return OWN_FAILURE;
   }
-  return exit.exit_code === 0 && output.incomplete ? OWN_FAILURE : exit.exit_code;
+  return exit.exit_code === 0 && (output.incomplete || input?.failure) ? OWN_FAILURE : exit.exit_code;
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionOptions, withConnection } from './connection-options.js';
 import { duration } from './duration.js';
@@ -103,7 +104,7 @@ export function killCommand(): Command {
   const command = new Command('kill')
     .description('End processes, with all that they started.')
     .argument('<id...>', 'their ids')
-    .addOption(new Option('-s, --signal <name>', 'send this signal instead, such as INT, HUP or KILL'))
+    .addOption(new Option('-s, --signal <name>', 'send this signal instead, such as INT, HUP, KILL or 9').argParser(signal))
     .addOption(
       new Option('--grace <time>', 'how long each has after SIGTERM; then it is killed. 2s unless given')
         .argParser(duration(0, MAX_GRACE_MS))
@@ -137,6 +138,14 @@ The exit code is that of the last one named; 125 when one is not known.
 }
 
 const labels = (text: string, before: string[] = []): string[] => [...before, labelPair(text).join('=')];
+
+/** A number is the signal that has it here; the gateway knows names. */
+function signal(text: string): string {
+  if (!/^\d+$/.test(text)) return text;
+  const found = Object.entries(constants.signals).find(([, number]) => number === Number(text));
+  if (found) return found[0];
+  throw new InvalidArgumentError('No signal has this number here.');
+}
 
 function lines(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);

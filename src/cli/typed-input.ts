@@ -1,4 +1,6 @@
+import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import type { ReadStream } from 'node:tty';
 import { DetachWatch } from './detach-keys.js';
 import type { InputFeed } from './input-feed.js';
 
@@ -13,6 +15,8 @@ export class TypedInput {
   readonly #watch: DetachWatch;
   readonly #mute: boolean;
   #held: NodeJS.Timeout | undefined;
+  /** Why not all of it could be read; null when all was, or nothing is missed. */
+  failure: Error | null = null;
 
   /**
    * @param keys bytes that mean to leave; none: nothing does
@@ -23,6 +27,11 @@ export class TypedInput {
     this.source = source;
     this.shared = shared;
     this.#watch = new DetachWatch(keys);
+  }
+
+  /** A terminal that is gone has ended. */
+  #isOver(error: Error): boolean {
+    return (this.source as Partial<ReadStream>).isTTY === true || (error as NodeJS.ErrnoException).code === 'ECONNRESET';
   }
 
   /** Hands all that comes to `feed`, up to the detach keys. */
@@ -41,7 +50,16 @@ export class TypedInput {
       else if (this.#watch.holds) this.#held = setTimeout(() => push(this.#watch.release()), HELD_MS);
     });
     this.source.once('end', end);
-    this.source.once('error', end);
+    this.source.once('error', (error) => {
+      if (!this.#isOver(error)) this.failure = error;
+      end();
+    });
+    if (isDirectory(this.source)) this.failure = new Error('it is a directory'); // Node reads nothing from one
     this.source.once('close', () => clearTimeout(this.#held));
   }
+}
+
+function isDirectory(source: Readable): boolean {
+  const { fd } = source as { fd?: unknown };
+  return typeof fd === 'number' && fstatSync(fd).isDirectory();
 }
