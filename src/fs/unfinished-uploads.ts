@@ -47,7 +47,7 @@ export class UnfinishedUploads {
     this.forget(upload.upload_id);
     this.#entries.set(upload.upload_id, { upload, touched: Date.now() });
     this.#bytes += upload.size_bytes;
-    this.#timer ??= setInterval(() => this.#sweep(), Math.min(SWEEP_MS, this.#expiry_ms)).unref();
+    this.#timer ??= setInterval(() => this.#sweep(), Math.min(SWEEP_MS, Math.max(1, this.#expiry_ms))).unref();
   }
 
   forget(upload_id: string): void {

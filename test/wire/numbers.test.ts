@@ -151,7 +151,7 @@ describe('B64 a small max_bytes', () => {
       const answer = (await (await get(`/processes/cat${max_bytes}/output?after_seq=${seq}&max_bytes=${max_bytes}`)).json()) as ReadResult;
       expect(answer.chunks.length).toBeLessThanOrEqual(1);
       for (const chunk of answer.chunks) {
-        expect(chunk.seq).toBe(seq + 1);
+        expect(chunk.seq).toBeGreaterThan(seq); // the exit may be told in between
         parts.push(Buffer.from(chunk.chunk, 'base64'));
       }
       expect(answer.next_seq).toBeGreaterThan(seq + 1);
