@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import { type AttachOptions, attach } from '../../src/client/index.js';
 import type { GatewayError, ProcessEvent } from '../../src/protocol/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { until } from '../support/proc.js';
 import { codeOf, sha256 } from '../support/told.js';
 import { Uplink } from '../support/uplink.js';
 import { useGateway } from '../wire/use-gateway.js';
@@ -83,6 +84,7 @@ describe('attach', () => {
     const attached = await to(process_id, { on_refused: (about, { code }) => refused.push(`${about} ${code}`) });
     attached.resize({ cols: 9, rows: 9 });
     await attached.write('x');
+    await until('the resize is refused', () => refused.length > 0);
     expect(refused).toEqual(['resize not_a_tty']);
     attached.detach();
     const looking = await to(process_id, { read_only: true });
