@@ -1,4 +1,4 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Line } from './line.js';
 
 const CLOSING_BRACE = '}'.charCodeAt(0);
 
@@ -9,28 +9,10 @@ const CLOSING_BRACE = '}'.charCodeAt(0);
 export type Cut = (count: number) => number | null;
 
 /** A line between client and gateway that breaks: it forwards bytes, and resets connections after some of the answer. */
-export class CuttingProxy implements AsyncDisposable {
-  readonly #sockets = new Set<Socket>();
-  readonly #server;
-  /** Connections so far. */
-  count = 0;
-  /** Connections that were cut. */
-  cuts = 0;
-
+export class CuttingProxy extends Line {
   private constructor(target: URL, cut: Cut) {
-    this.#server = createServer((near) => {
-      let room = cut(this.count++) ?? Number.POSITIVE_INFINITY;
-      const far = connect({ host: target.hostname, port: Number(target.port) });
-      for (const socket of [near, far]) {
-        this.#sockets.add(socket);
-        socket
-          .on('error', () => {})
-          .on('close', () => {
-            this.#sockets.delete(socket);
-            near.destroy();
-            far.destroy();
-          });
-      }
+    super(target, (near, far, count) => {
+      let room = cut(count) ?? Number.POSITIVE_INFINITY;
       near.on('data', (bytes) => {
         far.write(bytes);
         if (room > 0 || bytes.at(-1) !== CLOSING_BRACE) return;
@@ -49,18 +31,7 @@ export class CuttingProxy implements AsyncDisposable {
     });
   }
 
-  static async open(target: string, cut: Cut): Promise<CuttingProxy> {
-    const proxy = new CuttingProxy(new URL(target), cut);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
-    return proxy;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise((resolve) => this.#server.close(resolve));
+  static open(target: string, cut: Cut): Promise<CuttingProxy> {
+    return new CuttingProxy(new URL(target), cut).listen();
   }
 }
