@@ -15,16 +15,25 @@ export async function openFile<T>(open: () => Promise<T>, path: FilePath): Promi
   }
 }
 
-/** The bytes of a content, 64 MiB at most where its length is not known. */
-export async function collect(content: FileContent): Promise<Buffer> {
+/**
+ * All bytes of a body.
+ * @param most how many are taken
+ * @param tooLarge what to throw for more
+ */
+export async function collect(body: AsyncIterable<Uint8Array>, most: number, tooLarge: () => Error): Promise<Buffer> {
   const blocks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const block of content.body) {
+  for await (const block of body) {
     blocks.push(block);
     bytes += block.length;
-    if (bytes > MOST_UNSIZED_BYTES) throw invalidRequest(`file is too large to read: limit is ${MOST_UNSIZED_BYTES} bytes`);
+    if (bytes > most) throw tooLarge();
   }
   return Buffer.concat(blocks);
+}
+
+/** The bytes of a content, 64 MiB at most where its length is not known. */
+export function wholeContent({ body }: FileContent): Promise<Buffer> {
+  return collect(body, MOST_UNSIZED_BYTES, () => invalidRequest(`file is too large to read: limit is ${MOST_UNSIZED_BYTES} bytes`));
 }
 
 const MOST_UNSIZED_BYTES = 64 * 1024 * 1024;

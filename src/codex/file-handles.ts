@@ -1,5 +1,5 @@
 import { type ExecutorFileSystem, type FilePath, GatewayError } from '../protocol/index.js';
-import { collect, openFile } from './content.js';
+import { openFile, wholeContent } from './content.js';
 import { bytesOf } from './file-uri.js';
 import { realPath } from './real-path.js';
 import { invalidRequest, RPC, RpcError } from './rpc-error.js';
@@ -51,7 +51,7 @@ export class FileHandles {
         throw new RpcError(RPC.INTERNAL, 'another file has taken the place of this one since it was opened');
       }
       const size = content.length === null ? null : content.metadata.size_bytes;
-      const bytes = (await collect(content)).subarray(0, length);
+      const bytes = (await wholeContent(content)).subarray(0, length);
       return { bytes, eof: size === null ? bytes.length < length : offset + bytes.length >= size };
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'range_not_satisfiable') return { bytes: Buffer.alloc(0), eof: true };

@@ -7,9 +7,7 @@ import { invalidParams, invalidRequest } from './rpc-error.js';
  * @throws {RpcError} for a native path, another scheme or host, a query, a zero byte
  */
 export function filePath(uri: string): FilePath {
-  const bytes = pathBytes(uri);
-  const text = bytes.toString('utf8');
-  return Buffer.from(text, 'utf8').equals(bytes) ? { path: text } : { path_base64: bytes.toString('base64') };
+  return pathOf(pathBytes(uri));
 }
 
 function pathBytes(uri: string): Buffer {

@@ -1,6 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Readable } from 'node:stream';
 import { MAX_TIMEOUT_MS } from '../protocol/index.js';
+import { collect } from './content.js';
 import type { Call, Context } from './context.js';
 import { type Exchange, exchange, type Header } from './http-exchange.js';
 import { Params } from './params.js';
@@ -33,7 +34,7 @@ export function requestHttp(params: Params): Call {
     try {
       const response = await exchange(asked, over.signal);
       const head = { status: response.status, headers: response.headers };
-      if (!asked.stream) return { ...head, bodyBase64: (await wholeBody(response.body)).toString('base64') };
+      if (!asked.stream) return { ...head, bodyBase64: (await collect(response.body, MAX_BODY_BYTES, tooLarge)).toString('base64') };
       streams = true;
       // The answer goes first.
       setImmediate(() => {
@@ -107,18 +108,8 @@ function timeLimit(ms: number | undefined, gone: AbortSignal): { signal: AbortSi
   return { signal: over.signal, release };
 }
 
-async function wholeBody(body: Readable): Promise<Buffer> {
-  const blocks: Buffer[] = [];
-  let bytes = 0;
-  for await (const block of body) {
-    blocks.push(block);
-    bytes += block.length;
-    if (bytes > MAX_BODY_BYTES) {
-      const detail = `the body is larger than ${MAX_BODY_BYTES} bytes: ask with streamResponse`;
-      throw new RpcError(RPC.INTERNAL, `http/request failed: ${detail}`);
-    }
-  }
-  return Buffer.concat(blocks);
+function tooLarge(): RpcError {
+  return new RpcError(RPC.INTERNAL, `http/request failed: the body is larger than ${MAX_BODY_BYTES} bytes: ask with streamResponse`);
 }
 
 /** Tells a body piece by piece, at the pace of the connection; the last message says that it is done, and what went wrong. */

@@ -1,4 +1,4 @@
-import type { FilePath } from '../protocol/index.js';
+import { decodedLength, type FilePath } from '../protocol/index.js';
 import { filePath } from './file-uri.js';
 import { invalidParams } from './rpc-error.js';
 
@@ -136,9 +136,7 @@ function aCount(value: unknown): number {
 export function base64Bytes(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   // Node passes over what is not base64: then there is less than the text says.
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  if (text.length % 4 === 0 && bytes.length === (text.length / 4) * 3 - padding && !/[-_]/.test(text)) return bytes;
-  return null;
+  return text.length % 4 === 0 && bytes.length === decodedLength(text) && !/[-_]/.test(text) ? bytes : null;
 }
 
 function aChunk(value: unknown): Buffer {

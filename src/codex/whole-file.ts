@@ -1,5 +1,5 @@
 import type { FilePath } from '../protocol/index.js';
-import { collect, openFile } from './content.js';
+import { openFile, wholeContent } from './content.js';
 import type { Context } from './context.js';
 import type { RequestId } from './message.js';
 import { invalidRequest } from './rpc-error.js';
@@ -18,7 +18,7 @@ export async function readWhole({ machine, gone, outbox, session }: Context, id:
     await content.close();
     throw invalidRequest(`file is too large to read: limit is ${MAX_FILE_BYTES} bytes`);
   }
-  if (length === null || length <= SMALL_BYTES) return { dataBase64: (await collect(content)).toString('base64') };
+  if (length === null || length <= SMALL_BYTES) return { dataBase64: (await wholeContent(content)).toString('base64') };
   try {
     await outbox.stream(`{"id":${JSON.stringify(id)},"result":{"dataBase64":"`, content.body, '"}}');
   } catch (error) {

@@ -20,6 +20,15 @@ export function encodeBase64(bytes: Uint8Array): string {
   return text;
 }
 
+/** Bytes that a text of padded base64 stands for, when it is one: a fraction says that it is none. */
+export function decodedLength(text: string): number {
+  return (text.length / 4) * 3 - paddingOf(text);
+}
+
+function paddingOf(text: string): number {
+  return text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+}
+
 /**
  * Decodes standard base64 (RFC 4648 §4), strictly: padding is required, no other alphabet, no white space,
  * no stray bits. Unlike lenient decoders it never drops a character silently.
@@ -27,10 +36,10 @@ export function encodeBase64(bytes: Uint8Array): string {
  * @throws {GatewayError} `invalid_argument`
  */
 export function decodeBase64(text: string, field = 'chunk'): Uint8Array<ArrayBuffer> {
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const padding = paddingOf(text);
   const digits = text.length - padding;
   if (text.length % 4 !== 0) throw invalid(field, `its length ${text.length} is not a multiple of 4`);
-  const bytes = new Uint8Array((text.length / 4) * 3 - padding);
+  const bytes = new Uint8Array(decodedLength(text));
   let out = 0;
   let at = 0;
   for (; at + 4 <= digits; at += 4) {
