@@ -2,6 +2,7 @@ import type { AttachAbout, AttachEvent, AttachHello } from '../protocol/attach.j
 import { ATTACH_PROTOCOL, attachError } from '../protocol/attach-frame.js';
 import type { SignalScope } from '../protocol/control.js';
 import { GatewayError } from '../protocol/error.js';
+import { seqOf } from '../protocol/event-seq.js';
 import type { FollowQuery } from '../protocol/exec-process.js';
 import type { Gap, ProcessEvent } from '../protocol/output.js';
 import type { ProcessInfo } from '../protocol/process.js';
@@ -203,7 +204,7 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   }
 
   #event(event: ProcessEvent): void {
-    const last = event.event === 'gap' ? event.to_seq : event.seq;
+    const last = seqOf(event);
     if (last <= this.#after_seq) return;
     this.#after_seq = last;
     this.#unpainted = false;

@@ -48,7 +48,7 @@ export class RemoteUploads {
   }
 
   cancel(upload: UploadName, { signal }: CallOptions = {}): Promise<void> {
-    return this.#wire.empty({ method: 'DELETE', ...address(upload), answer: 'upload_id', signal });
+    return this.#wire.empty({ method: 'DELETE', ...address(upload), signal });
   }
 }
 

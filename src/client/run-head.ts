@@ -1,3 +1,4 @@
+import { seqOf } from '../protocol/event-seq.js';
 import type { ProcessEvent, Stream } from '../protocol/output.js';
 import type { RunOutput } from '../protocol/run.js';
 
@@ -41,7 +42,7 @@ export class RunHead {
   }
 
   take(event: ProcessEvent): void {
-    this.after_seq = event.event === 'gap' ? event.to_seq : event.seq;
+    this.after_seq = seqOf(event);
     if (event.event === 'output') this.#takeChunk(event.stream, event.chunk);
     else if (event.event === 'gap') this.#skip();
     else if (event.event === 'exited') this.exited = true;

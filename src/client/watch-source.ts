@@ -1,4 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
+import { seqOf } from '../protocol/event-seq.js';
 import type { ChangeEvent } from '../protocol/output.js';
 import { decodeEvent } from './decode-event.js';
 import type { StreamSource } from './lasting-stream.js';
@@ -40,7 +41,7 @@ export class WatchSource implements StreamSource<ChangeEvent> {
     if (change.event === 'started') this.#told.delete(change.process.process_id);
     else if (change.event === 'removed') this.#told.delete(change.process_id);
     if (change.event !== 'output' && change.event !== 'gap') return true;
-    const last = change.event === 'gap' ? change.to_seq : change.seq;
+    const last = seqOf(change);
     if (last <= (this.#told.get(change.process_id) ?? 0)) return false;
     this.#told.set(change.process_id, last);
     return true;

@@ -1,3 +1,4 @@
+import { seqOf } from '../protocol/event-seq.js';
 import {
   DEFAULT_HOLD_MS,
   type FollowOptions,
@@ -102,7 +103,7 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
     for (const event of batch) {
       if (event.event === 'gap') this.position = this.#log.total_bytes - this.#log.retained_bytes;
       else if (event.event === 'output') this.position += event.chunk.length;
-      this.#after_seq = event.event === 'gap' ? event.to_seq : event.seq;
+      this.#after_seq = seqOf(event);
     }
     if (batch.length > 0) {
       this.#placed = true;
@@ -129,10 +130,6 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
     }
     return DONE;
   }
-}
-
-function seqOf(event: ProcessEvent): number {
-  return event.event === 'gap' ? event.to_seq : event.seq;
 }
 
 function batchBytes(readers: number): number {

@@ -1,3 +1,4 @@
+import { seqOf } from '../protocol/event-seq.js';
 import type { ChangeEvent, WatchQuery } from '../protocol/index.js';
 import type { Change } from './change-log.js';
 import { fairTurn } from './fair-turn.js';
@@ -132,7 +133,7 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
     let place = this.#places.get(process) ?? 0;
     let bytes = 0;
     for (const event of log.batch(place, BATCH_BYTES)) {
-      place = event.event === 'gap' ? event.to_seq : event.seq;
+      place = seqOf(event);
       if (event.event === 'output') bytes += event.chunk.length;
       if (event.event === 'output' || event.event === 'gap') batch.push({ ...event, id: 0, process_id });
     }

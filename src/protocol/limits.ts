@@ -41,6 +41,7 @@ export const DEFAULT_STDIN_WAIT_MS = 10_000;
 
 /** Largest message of a viewer that is attached, in bytes: a large paste in one piece. */
 export const MAX_ATTACH_MESSAGE_BYTES = 4 * MIB;
+
 /** Default and longest `hold_ms`, in milliseconds: how long a process waits for a follower that falls behind. A day is as long as a person leaves a pager open. */
 export const DEFAULT_HOLD_MS = 1_000;
 export const MAX_HOLD_MS = 86_400_000;
@@ -89,6 +90,7 @@ export const CODEX_LINGER_MS = 90_000;
 
 /** Largest message of a Codex client, in bytes: a file of 48 MiB in base64, and more. */
 export const MAX_CODEX_MESSAGE_BYTES = 68 * MIB;
+
 /** Largest terminal whose screen can be asked for, in cells: each costs some 24 bytes while the screen is kept. */
 export const MAX_SCREEN_CELLS = 250_000;
 

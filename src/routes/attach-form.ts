@@ -64,11 +64,7 @@ export const textFrame = (event: AttachEvent): Uint8Array => wholeFrame(TEXT, Bu
 
 const rawFrames = encodeOnce((events: ProcessEvent[]): Frames => {
   const chunks = events.flatMap((event) => (event.event === 'output' ? [event.chunk] : []));
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  if (length === 0) return [];
-  const head = Buffer.allocUnsafe(headBytes(length));
-  writeHead(head, BINARY, length);
-  return [Buffer.concat([head, ...chunks])];
+  return chunks.length === 0 ? [] : [wholeFrame(BINARY, ...chunks)];
 });
 
 /** Viewers at the same place share the frames, as long as they know of the same stream. */
@@ -95,26 +91,31 @@ function numbered(events: ProcessEvent[], known: Stream): Uint8Array {
 }
 
 function chunkFrame(seq: number, chunk: Uint8Array): Uint8Array {
-  const length = ATTACH_HEAD_BYTES + chunk.length;
-  const at = headBytes(length);
-  const frame = Buffer.allocUnsafe(at + length);
-  writeHead(frame, BINARY, length);
+  const { frame, at } = newFrame(BINARY, ATTACH_HEAD_BYTES + chunk.length);
   setAttachNumber(frame, seq, at);
   frame.set(chunk, at + ATTACH_HEAD_BYTES);
   return frame;
 }
 
-function wholeFrame(opcode: number, payload: Uint8Array): Uint8Array {
-  const at = headBytes(payload.length);
-  const frame = Buffer.allocUnsafe(at + payload.length);
-  writeHead(frame, opcode, payload.length);
-  frame.set(payload, at);
+function wholeFrame(opcode: number, ...parts: Uint8Array[]): Uint8Array {
+  const { frame, at } = newFrame(
+    opcode,
+    parts.reduce((sum, part) => sum + part.length, 0),
+  );
+  let end = at;
+  for (const part of parts) {
+    frame.set(part, end);
+    end += part.length;
+  }
   return frame;
 }
 
-/** Bytes of the head of an unmasked frame (RFC 6455 §5.2). */
-function headBytes(length: number): number {
-  return length < 126 ? 2 : length < 65_536 ? 4 : 10;
+/** An unmasked frame (RFC 6455 §5.2) for so many bytes, which go to `at`. */
+function newFrame(opcode: number, length: number): { frame: Buffer; at: number } {
+  const at = length < 126 ? 2 : length < 65_536 ? 4 : 10;
+  const frame = Buffer.allocUnsafe(at + length);
+  writeHead(frame, opcode, length);
+  return { frame, at };
 }
 
 function writeHead(frame: Buffer, opcode: number, length: number): void {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from '@fastify/websocket';
 import { GOING_AWAY } from '../plugins/websocket.js';
 import type { AttachAbout, AttachControl, AttachEvent } from '../protocol/attach.js';
-import { attachCloseCode, attachNumber } from '../protocol/attach-frame.js';
+import { ATTACH_HEAD_BYTES, attachCloseCode, attachNumber } from '../protocol/attach-frame.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess, Subscription } from '../protocol/exec-process.js';
 import type { Gap, ProcessEvent } from '../protocol/output.js';
@@ -146,7 +146,7 @@ export class AttachViewer {
     else {
       const offset = attachNumber(bytes);
       if (offset === null) this.#refuse('input', noOffset());
-      else this.#input.pushAt(offset, bytes.subarray(8));
+      else this.#input.pushAt(offset, bytes.subarray(ATTACH_HEAD_BYTES));
     }
   }
 
@@ -207,8 +207,8 @@ export class AttachViewer {
   }
 
   #endAtGap({ from_seq, to_seq, bytes }: Gap): void {
-    const { code, status } = new GatewayError('output_evicted', '');
-    this.#end(4000 + status, { code, from_seq, to_seq, bytes });
+    const error = new GatewayError('output_evicted', '');
+    this.#end(attachCloseCode(error), { code: error.code, from_seq, to_seq, bytes });
   }
 
   #finish(): void {

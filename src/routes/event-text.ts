@@ -1,3 +1,4 @@
+import { seqOf } from '../protocol/event-seq.js';
 import type { ChangeEvent, ProcessEvent } from '../protocol/output.js';
 import { sseText } from '../protocol/sse.js';
 import { asciiBytes } from './ascii-bytes.js';
@@ -20,7 +21,7 @@ function eventParts(event: ProcessEvent): (string | Uint8Array)[] {
     return [head as string, chunk, tail as string];
   }
   const { event: name, ...data } = event;
-  return [sseText({ event: name, id: event.event === 'gap' ? event.to_seq : event.seq, data: JSON.stringify(data) })];
+  return [sseText({ event: name, id: seqOf(event), data: JSON.stringify(data) })];
 }
 
 function changeText(change: ChangeEvent): string {

@@ -13,7 +13,7 @@ import { rawParts, readResultJson } from './output-json.js';
 import { AfterSeq, checkHold, clampWait, HoldMs, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
 import { followRaw } from './raw-follow.js';
 import { ReplyBudget } from './reply-budget.js';
-import { sendParts } from './send-parts.js';
+import { JSON_TYPE, sendParts } from './send-parts.js';
 
 const OutputParameters = Strict({
   after_seq: AfterSeq,
@@ -26,7 +26,6 @@ const OutputParameters = Strict({
 });
 type OutputParameters = Static<typeof OutputParameters>;
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const RAW_TYPES = ['application/octet-stream', 'text/plain'] as const;
 
 /** `GET /processes/{process_id}/output`. */

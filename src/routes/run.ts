@@ -4,10 +4,8 @@ import { RunRequest } from '../protocol/run.js';
 import { whileCallerStays } from './caller-gone.js';
 import { withBytesJson } from './output-json.js';
 import { NoQuery } from './parameters.js';
-import { sendParts } from './send-parts.js';
+import { JSON_TYPE, sendParts } from './send-parts.js';
 import { processUrl } from './start.js';
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** `POST /run`. */
 export function runRoute(app: GatewayApp, processes: ExecProcess): void {

@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { sendContent } from './file-reply.js';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /**
  * Sends a body that is made part by part, each when the one before has left and others had their turn: a large answer holds up
  * nobody, and is never in memory whole. One that is a single part is sent as any other.
