@@ -1,8 +1,11 @@
 import { GatewayError } from '../protocol/error.js';
 
+/** What to do when nobody answers. */
+export const UNREACHABLE = 'is it running, and is --url (EXEC_GATEWAY_URL) its address, http or https?';
+
 /** What to do about an error, where its own words do not say it. */
 const ADVICE: Record<string, string> = {
-  upstream_unreachable: 'is it running, and is --url (EXEC_GATEWAY_URL) its address, http or https?',
+  upstream_unreachable: UNREACHABLE,
   process_not_found:
     'exec-gateway ps --all shows what there is; a closed process is forgotten after a while, and all are when the gateway restarts.',
   process_exists: 'give another --id, or the same command and settings as before to go on with it.',
@@ -26,8 +29,12 @@ export function failureLine(error: unknown): string {
   if (error.code === 'unauthorized') {
     return 'The gateway does not take this token, or it was given none: set EXEC_GATEWAY_TOKEN, or give --token-file. [unauthorized]';
   }
-  const advice = ADVICE[error.code];
-  return `${error.message} [${error.code}]${advice === undefined ? '' : ` (${advice})`}`;
+  return advised(error, ADVICE);
+}
+
+/** What went wrong, its code, and what to do where that is known. */
+export function advised({ message, code }: { message: string; code: string }, advice: Record<string, string>): string {
+  return `${message} [${code}]${advice[code] === undefined ? '' : ` (${advice[code]})`}`;
 }
 
 /** The exit code of a run that failed with this error. */

@@ -1,4 +1,5 @@
 import { GatewayError } from '../protocol/index.js';
+import { advised, UNREACHABLE } from './call-failure.js';
 import type { Operand } from './operand.js';
 
 /** What to do about an error, where its own words do not say it. */
@@ -7,7 +8,7 @@ const ADVICE: Record<string, string> = {
   path_not_found: 'look at the path; --parents makes the directories above a destination.',
   not_regular_file: 'pipe it through "-" instead.',
   unsafe_archive_entry: 'where the destination has a link in place of a directory, remove the link.',
-  upstream_unreachable: 'is it running, and is --url (EXEC_GATEWAY_URL) its address, http or https?',
+  upstream_unreachable: UNREACHABLE,
 };
 
 /** A copy that failed, and at which end of it. */
@@ -25,8 +26,7 @@ export class CopyFailure extends Error {
 
   /** One line: what, why, its code, and what to do. */
   get line(): string {
-    const advice = ADVICE[this.code];
-    return `${this.operand.shown}: ${this.message} [${this.code}]${advice === undefined ? '' : ` (${advice})`}`;
+    return `${this.operand.shown}: ${advised(this, ADVICE)}`;
   }
 }
 

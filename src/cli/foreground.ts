@@ -1,4 +1,4 @@
-import { persist } from '../client/persist.js';
+import { persist, startRetry } from '../client/persist.js';
 import type { RetryOptions } from '../client/retry.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess, FollowQuery } from '../protocol/exec-process.js';
@@ -26,7 +26,7 @@ export class Foreground {
   readonly #process: ProcessInfo;
   readonly #retry: Required<RetryOptions>;
   readonly #query: FollowQuery;
-  readonly #paint: Uint8Array | null;
+  #paint: Uint8Array | null = null;
   readonly #leaving = new AbortController();
   #resizing: Promise<void> | null = null;
   #sizes: TtySize[] = [];
@@ -34,19 +34,9 @@ export class Foreground {
   #detached = false;
   #failure: { error: unknown } | null = null;
 
-  /**
-   * @param query from where it is followed, and how long the process waits for us when its output is not taken
-   * @param paint what shows all that was before
-   */
-  constructor(
-    processes: ExecProcess,
-    process: ProcessInfo,
-    retry: Required<RetryOptions>,
-    query: FollowQuery = {},
-    paint: Uint8Array | null = null,
-  ) {
-    this.#paint = paint;
-    this.#query = query;
+  /** @param hold_ms how long the process waits for us when its output is not taken; as long as for others unless given */
+  constructor(processes: ExecProcess, process: ProcessInfo, retry: Required<RetryOptions>, hold_ms?: number) {
+    this.#query = { hold_ms };
     this.#processes = processes;
     this.#process = process;
     this.#retry = retry;
@@ -59,6 +49,19 @@ export class Foreground {
 
   get process_id(): string {
     return this.#process.process_id;
+  }
+
+  /** Begins with what the terminal shows, in place of all that was printed; with all that where there is no showing it. */
+  async beginWithScreen(): Promise<void> {
+    try {
+      const look = (signal: AbortSignal) => this.#processes.screen(this.process_id, { paint: true }, { signal });
+      const { paint, next_seq } = await persist(look, { retry: startRetry(this.#retry) });
+      this.#paint = paint;
+      this.#query.after_seq = next_seq - 1;
+    } catch (error) {
+      // Too large a terminal, or a gateway that paints none.
+      if (!(error instanceof GatewayError) || error.status >= 500) throw error;
+    }
   }
 
   /**

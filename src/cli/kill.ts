@@ -1,12 +1,9 @@
 import { persist, startRetry } from '../client/persist.js';
 import type { ExecProcess } from '../protocol/exec-process.js';
 import { DEFAULT_GRACE_MS } from '../protocol/limits.js';
+import { beginCommand, SHORT_RETRY_MS } from './begin-command.js';
 import { failureLine } from './call-failure.js';
-import { remoteProcesses } from './connect.js';
-import { ConnectionNotice } from './connection-notice.js';
 import { leave } from './leave.js';
-import { LocalOutput } from './local-output.js';
-import { patience } from './patience.js';
 import type { KillOptions } from './process-options.js';
 
 /** Time beyond the grace in which a process that was killed is gone, in milliseconds; and the longest wait of one call. */
@@ -18,9 +15,8 @@ const MAX_WAIT_MS = 50_000;
  * @throws {SettingError} for an address or token that cannot be used
  */
 export async function kill(process_ids: string[], options: KillOptions): Promise<void> {
-  const output = new LocalOutput('kill');
-  const processes = remoteProcesses(options);
-  const retry = startRetry(patience(5_000, new ConnectionNotice(output.say)));
+  const { output, processes, ...begun } = beginCommand('kill', options, SHORT_RETRY_MS);
+  const retry = startRetry(begun.retry);
   const results = await Promise.allSettled(
     process_ids.map((process_id) => {
       const call = order(processes, process_id, options);

@@ -1,13 +1,12 @@
 import { persist, startRetry } from '../client/persist.js';
+import { seqOf } from '../protocol/event-seq.js';
 import type { ProcessEvent } from '../protocol/output.js';
+import { beginCommand } from './begin-command.js';
 import { OWN_FAILURE } from './call-failure.js';
-import { remoteProcesses } from './connect.js';
-import { ConnectionNotice } from './connection-notice.js';
 import { sizeText } from './copy-tally.js';
 import { LastLines } from './last-lines.js';
 import { leave, leaveFailed } from './leave.js';
-import { LocalOutput } from './local-output.js';
-import { patience } from './patience.js';
+import type { LocalOutput } from './local-output.js';
 import type { LogsOptions } from './process-options.js';
 
 /**
@@ -15,10 +14,7 @@ import type { LogsOptions } from './process-options.js';
  * @throws {SettingError} for an address or token that cannot be used
  */
 export async function logs(process_id: string, { follow, tail, retryFor, ...connection }: LogsOptions): Promise<void> {
-  const output = new LocalOutput('logs');
-  const notice = new ConnectionNotice(output.say);
-  const retry = patience(retryFor, notice);
-  const processes = remoteProcesses(connection, retry);
+  const { output, notice, retry, processes } = beginCommand('logs', connection, retryFor);
   output.onBroken = () => void leave(output, 0);
   try {
     const { next_seq } = await persist((signal) => processes.get(process_id, {}, { signal }), { retry: startRetry(retry) });
@@ -60,7 +56,7 @@ class Log {
   }
 
   async take(event: ProcessEvent): Promise<void> {
-    this.#seq = event.event === 'gap' ? event.to_seq : event.seq;
+    this.#seq = seqOf(event);
     if (this.#lines && this.reaches(event)) this.#lines.take(event);
     else await this.#print(event);
     if (!this.#lines || !this.complete) return;

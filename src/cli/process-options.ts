@@ -1,11 +1,9 @@
 import { constants } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { MAX_GRACE_MS } from '../protocol/limits.js';
 import { type ConnectionOptions, withConnection } from './connection-options.js';
 import { duration } from './duration.js';
 import { labelPair, withDetachKeys, withRetry } from './run-options.js';
-
-/** Longest grace of a termination, in milliseconds. */
-const MAX_GRACE_MS = 600_000;
 
 /** The settings of `exec-gateway ps`. */
 export interface PsOptions extends ConnectionOptions {

@@ -1,11 +1,8 @@
 import { startRetry } from '../client/persist.js';
 import type { ProcessInfo } from '../protocol/process.js';
-import { remoteProcesses } from './connect.js';
-import { ConnectionNotice } from './connection-notice.js';
+import { beginCommand, SHORT_RETRY_MS } from './begin-command.js';
 import { everyProcess } from './every-process.js';
 import { leave, leaveFailed } from './leave.js';
-import { LocalOutput } from './local-output.js';
-import { patience } from './patience.js';
 import type { PsOptions } from './process-options.js';
 import { processTable } from './process-table.js';
 
@@ -14,12 +11,11 @@ import { processTable } from './process-table.js';
  * @throws {SettingError} for an address or token that cannot be used
  */
 export async function ps({ all, label, json, quiet, ...connection }: PsOptions): Promise<void> {
-  const output = new LocalOutput('ps');
+  const { output, retry, processes } = beginCommand('ps', connection, SHORT_RETRY_MS);
   const print = (text: string) => output.write('stdout', Buffer.from(`${text}\n`));
-  const processes = remoteProcesses(connection);
   try {
     const shown: ProcessInfo[] = [];
-    for await (const found of everyProcess(processes, { label }, startRetry(patience(5_000, new ConnectionNotice(output.say))))) {
+    for await (const found of everyProcess(processes, { label }, startRetry(retry))) {
       if (!all && (found.state === 'closed' || found.exited_at !== null)) continue;
       if (json) await print(JSON.stringify(found));
       else if (quiet) await print(found.process_id);

@@ -1,13 +1,10 @@
 import { MAX_HOLD_MS } from '../protocol/limits.js';
+import { beginCommand } from './begin-command.js';
 import { CollectedOutput } from './collected-output.js';
-import { remoteProcesses } from './connect.js';
-import { ConnectionNotice } from './connection-notice.js';
 import { Foreground } from './foreground.js';
 import { inForeground, type View } from './in-foreground.js';
 import { leave, leaveFailed } from './leave.js';
-import { LocalOutput } from './local-output.js';
 import { localSize, localTerminal } from './local-terminal.js';
-import { patience } from './patience.js';
 import type { RunOptions } from './run-options.js';
 import { startOnce } from './start-once.js';
 import { startRequest } from './start-request.js';
@@ -19,10 +16,7 @@ import { TypedInput } from './typed-input.js';
  */
 export async function run(argv: string[], options: RunOptions): Promise<void> {
   const began = performance.now();
-  const output = new LocalOutput('run');
-  const notice = new ConnectionNotice(output.say);
-  const retry = patience(options.retryFor, notice);
-  const processes = remoteProcesses(options, retry);
+  const { output, notice, retry, processes } = beginCommand('run', options, options.retryFor);
   const { stdin, tty, detach, json, detachKeys, id } = options;
   try {
     const request = startRequest(argv, options, tty ? localSize() : null);
@@ -35,7 +29,7 @@ export async function run(argv: string[], options: RunOptions): Promise<void> {
     const input = stdin ? new TypedInput(process.stdin, terminal !== null, terminal ? detachKeys : []) : null;
     const collected = json ? new CollectedOutput() : null;
     const view: View = { output, sink: collected ?? output, notice, terminal, input, resizes: true, pass_signals: true };
-    const code = await inForeground(new Foreground(processes, started, retry, { hold_ms: MAX_HOLD_MS }), view);
+    const code = await inForeground(new Foreground(processes, started, retry, MAX_HOLD_MS), view);
     if (collected) {
       const duration_ms = Math.round(performance.now() - began);
       const result = { ...collected.result(await processes.get(started.process_id)), duration_ms };

@@ -1,10 +1,7 @@
 import { exitOf, ROUND_MS } from '../client/run-to-end.js';
+import { beginCommand } from './begin-command.js';
 import { failureCode, failureLine } from './call-failure.js';
-import { remoteProcesses } from './connect.js';
-import { ConnectionNotice } from './connection-notice.js';
 import { leave } from './leave.js';
-import { LocalOutput } from './local-output.js';
-import { patience } from './patience.js';
 import type { WaitOptions } from './process-options.js';
 
 /**
@@ -12,9 +9,7 @@ import type { WaitOptions } from './process-options.js';
  * @throws {SettingError} for an address or token that cannot be used
  */
 export async function wait(process_ids: string[], { json, retryFor, ...connection }: WaitOptions): Promise<void> {
-  const output = new LocalOutput('wait');
-  const retry = patience(retryFor, new ConnectionNotice(output.say));
-  const processes = remoteProcesses(connection, retry);
+  const { output, retry, processes } = beginCommand('wait', connection, retryFor);
   let failure = 0;
   const ended = process_ids.map(async (process_id) => {
     try {
