@@ -28,6 +28,7 @@ import { addValidation } from './plugins/validation.js';
 import { addWebSockets } from './plugins/websocket.js';
 import type { ExecProcess } from './protocol/exec-process.js';
 import type { ExecutorFileSystem } from './protocol/file-system.js';
+import type { Sandbox } from './protocol/sandbox.js';
 import { attachRoute } from './routes/attach.js';
 import { controlRoutes } from './routes/control.js';
 import { eventRoutes } from './routes/events.js';
@@ -55,6 +56,8 @@ const HEADERS_LOOK_MS = 5_000;
 export interface Machine {
   process: ExecProcess;
   files: ExecutorFileSystem;
+  /** What keeps programs and calls of files to a policy. Default: nothing, and who asks for that is refused. */
+  sandbox?: Sandbox | null | undefined;
 }
 
 /**
@@ -100,7 +103,7 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
 export function addRoutes(
   app: GatewayApp,
   config: AppConfig,
-  { process: processes, files }: Machine,
+  { process: processes, files, sandbox }: Machine,
   probes: Probes,
   counts: RequestCounts,
   tickets: Tickets,
@@ -119,13 +122,13 @@ export function addRoutes(
   fileRoutes(app, files, probes, config);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
-  codexRoute(app, config, { process: processes, files }, probes);
+  codexRoute(app, config, { process: processes, files, sandbox }, probes);
 }
 
-function codexRoute(app: GatewayApp, config: AppConfig, { process, files }: Machine, { streamsEnd }: Probes): void {
+function codexRoute(app: GatewayApp, config: AppConfig, { process, files, sandbox = null }: Machine, { streamsEnd }: Probes): void {
   const { max_file_bytes, codex_linger_ms: linger_ms } = config;
   const log = (err: unknown) => app.log.error({ err }, 'a request of a Codex client failed');
-  const codex = new CodexServer({ process, files, max_file_bytes, linger_ms, end: streamsEnd, log });
+  const codex = new CodexServer({ process, files, sandbox, max_file_bytes, linger_ms, end: streamsEnd, log });
   execServerRoute(app, (socket) => codex.accept(socket));
 }
 

@@ -3,9 +3,11 @@ import { RemoteExecProcess } from './client/remote-exec-process.js';
 import { RemoteFileSystem } from './client/remote-file-system.js';
 import { confinedCwd } from './fs/confined-cwd.js';
 import { LocalFileSystem } from './fs/local-file-system.js';
+import { LocalSandbox } from './local-sandbox.js';
 import { LocalExecProcess } from './process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler, type ProcessLimits } from './process/process-handler.js';
 import { type ExecProcess, type ExecutorFileSystem, GatewayError, type ProcessStats } from './protocol/index.js';
+import type { Sandbox } from './protocol/sandbox.js';
 
 export { DEFAULT_LIMITS, type ProcessLimits };
 
@@ -21,6 +23,13 @@ export interface EnvironmentOptions {
   fs_root?: string | undefined;
   /** Whether the working directories of processes here obey it too. Default false. */
   confine_cwd?: boolean | undefined;
+}
+
+/** What there is where nothing is behind another gateway. */
+interface Here {
+  handler: ProcessHandler;
+  files: LocalFileSystem;
+  sandbox: LocalSandbox;
 }
 
 /** Time that calls which change files are given to end by themselves at the end, in milliseconds, when the grace is no shorter. */
@@ -48,13 +57,16 @@ const fetchUpstream: typeof fetch = async (input, init) => {
 export class Environment {
   readonly process: ExecProcess;
   readonly files: ExecutorFileSystem;
-  readonly #here: { handler: ProcessHandler; files: LocalFileSystem } | null;
+  /** What keeps programs and calls of files to a policy; null where all is behind another gateway. */
+  readonly sandbox: Sandbox | null;
+  readonly #here: Here | null;
   #asked: Promise<void> | null = null;
 
-  private constructor(process: ExecProcess, files: ExecutorFileSystem, here: { handler: ProcessHandler; files: LocalFileSystem } | null) {
+  private constructor(process: ExecProcess, files: ExecutorFileSystem, here: Here | null) {
     this.process = process;
     this.files = files;
     this.#here = here;
+    this.sandbox = here?.sandbox ?? null;
   }
 
   /**
@@ -68,7 +80,8 @@ export class Environment {
     }
     const files = new LocalFileSystem({ root: fs_root });
     const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits }, confine_cwd ? confinedCwd(files.root) : undefined);
-    return new Environment(new LocalExecProcess(handler), files, { handler, files });
+    const sandbox = new LocalSandbox(handler, files.root.path);
+    return new Environment(new LocalExecProcess(handler), files, { handler, files, sandbox });
   }
 
   /** What runs and is kept here; zero for what runs elsewhere. */
@@ -105,6 +118,10 @@ export class Environment {
    * when all are closed.
    */
   async close(grace_ms = 2_000): Promise<void> {
-    await Promise.all([this.#here?.files.close(Math.min(grace_ms, FILE_CALLS_MS)), this.#here?.handler.shutdown(grace_ms)]);
+    await Promise.all([
+      this.#here?.files.close(Math.min(grace_ms, FILE_CALLS_MS)),
+      this.#here?.handler.shutdown(grace_ms),
+      this.#here?.sandbox.close(),
+    ]);
   }
 }

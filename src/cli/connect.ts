@@ -3,9 +3,9 @@ import type { RetryOptions } from '../client/retry.js';
 import type { WireOptions } from '../client/wire.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess } from '../protocol/exec-process.js';
+import { socketFetch } from '../socket-fetch.js';
 import type { ConnectionOptions } from './connection-options.js';
 import { provideBase64 } from './provide-base64.js';
-import { socketFetch } from './socket-fetch.js';
 import { readCallToken, SettingError } from './token.js';
 
 /**

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import type { ExecProcess, ExecutorFileSystem } from '../protocol/index.js';
+import type { Sandbox } from '../protocol/sandbox.js';
 import type { Attachment } from './attachment.js';
 import { Connection } from './connection.js';
-import type { Machine } from './context.js';
 import { EnvironmentInfo } from './environment-info.js';
+import type { Machine } from './machine.js';
 import { invalidRequest, RPC, RpcError } from './rpc-error.js';
 import { Session } from './session.js';
 
@@ -15,6 +16,8 @@ const MOST_SESSIONS = 256;
 export interface CodexOptions {
   process: ExecProcess;
   files: ExecutorFileSystem;
+  /** What keeps programs and calls of files to a policy; null where nothing can. */
+  sandbox: Sandbox | null;
   /** Largest file a call may make, in bytes; null for any. */
   max_file_bytes: number | null;
   /** How long a session lives without a connection, and how long an ended process is known in it, in milliseconds. */
@@ -33,10 +36,10 @@ export class CodexServer {
   readonly #connections = new Set<Connection>();
 
   constructor(options: CodexOptions) {
-    const { process, files, max_file_bytes, end } = options;
+    const { process, files, sandbox, max_file_bytes, end } = options;
     const info = new EnvironmentInfo(process);
     this.#options = options;
-    this.#machine = { process, files, max_file_bytes, info: () => info.read() };
+    this.#machine = { process, files, sandbox, max_file_bytes, info: () => info.read() };
     end.addEventListener('abort', () => this.#end(), { once: true });
   }
 
@@ -62,8 +65,8 @@ export class CodexServer {
   #create(): Session {
     if (this.#sessions.size >= MOST_SESSIONS) this.#makeRoom();
     const id = randomUUID();
-    const { process, linger_ms } = this.#options;
-    const session = new Session(id, process, linger_ms, () => this.#sessions.delete(id));
+    const { linger_ms } = this.#options;
+    const session = new Session(id, this.#machine, linger_ms, () => this.#sessions.delete(id));
     this.#sessions.set(id, session);
     return session;
   }

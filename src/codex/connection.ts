@@ -2,8 +2,9 @@ import { setMaxListeners } from 'node:events';
 import type { RawData, WebSocket } from 'ws';
 import { GatewayError } from '../protocol/index.js';
 import type { Attachment } from './attachment.js';
-import type { Context, Machine } from './context.js';
+import type { Context } from './context.js';
 import { FileHandles } from './file-handles.js';
+import type { FileAccess, Machine } from './machine.js';
 import { type Message, type RequestId, readMessage } from './message.js';
 import { METHODS } from './methods.js';
 import { MissingWatches } from './missing-watches.js';
@@ -63,9 +64,12 @@ export class Connection implements Attachment {
     const { gone, outbox } = this;
     const { machine } = host;
     const session = () => this.#session as Session;
-    const handles = new FileHandles(machine.files, machine.max_file_bytes);
-    const watches = new MissingWatches(machine.files, outbox, gone);
-    this.#context = { machine, outbox, gone, handles, watches, session, polls: 0, fetches: 0 };
+    const handles = new FileHandles(machine.max_file_bytes);
+    const watches = new MissingWatches(outbox, gone);
+    const { files } = machine;
+    const access: FileAccess = (act) => act(files);
+    const sandboxed = machine.sandbox?.files() ?? null;
+    this.#context = { machine, files, access, sandboxed, outbox, gone, handles, watches, session, polls: 0, fetches: 0 };
     socket.on('message', (data) => this.#receive(data));
     socket.on('pong', () => this.#hear());
     socket.on('close', () => this.#close());
@@ -193,6 +197,7 @@ export class Connection implements Attachment {
     this.#gone.abort();
     this.outbox.close();
     this.#context.handles.close();
+    void this.#context.sandboxed?.close();
     this.#session?.detach();
   }
 }

@@ -1,6 +1,7 @@
-import { type ExecutorFileSystem, type FilePath, GatewayError } from '../protocol/index.js';
+import { type ExecutorFileSystem, type FilePath, type FileType, GatewayError } from '../protocol/index.js';
 import { openFile, wholeContent } from './content.js';
 import { bytesOf } from './file-uri.js';
+import type { FileAccess } from './machine.js';
 import { realPath } from './real-path.js';
 import { invalidRequest, RPC, RpcError } from './rpc-error.js';
 import { Spool } from './spool.js';
@@ -11,25 +12,23 @@ const MOST_HANDLES = 128;
 /** How far beyond its end a file may be written, in bytes: what is between is zeros, and takes room. */
 const MOST_HOLE_BYTES = 64 * 1024 * 1024;
 
-type Handle = { path: FilePath } & ({ mode: 'read'; created_at: string | null } | { mode: 'replace'; spool: Spool });
+type Handle = { path: FilePath; access: FileAccess } & ({ mode: 'read'; created_at: string | null } | { mode: 'replace'; spool: Spool });
 
 /** The open files of one connection. What is written takes the place of the file when it is closed, whole; without a close it never does. */
 export class FileHandles {
-  readonly #files: ExecutorFileSystem;
   readonly #max_file_bytes: number | null;
   readonly #handles = new Map<string, Promise<Handle>>();
   #open = true;
 
-  constructor(files: ExecutorFileSystem, max_file_bytes: number | null) {
-    this.#files = files;
+  constructor(max_file_bytes: number | null) {
     this.#max_file_bytes = max_file_bytes;
   }
 
   /** @throws {RpcError} for an id that is taken, too many, and what cannot be opened */
-  async open(id: string, path: FilePath, mode: 'read' | 'replace', signal: AbortSignal): Promise<void> {
+  async open(id: string, path: FilePath, mode: 'read' | 'replace', access: FileAccess, signal: AbortSignal): Promise<void> {
     if (this.#handles.has(id)) throw invalidRequest(`file handle \`${id}\` already exists`);
     if (this.#handles.size >= MOST_HANDLES) throw invalidRequest(`too many open file handles: limit is ${MOST_HANDLES}`);
-    const opened = mode === 'read' ? this.#openRead(path, signal) : this.#openReplace(path, signal);
+    const opened = mode === 'read' ? this.#openRead(path, access, signal) : this.#openReplace(path, access, signal);
     this.#handles.set(id, opened);
     try {
       const handle = await opened;
@@ -45,14 +44,7 @@ export class FileHandles {
     const handle = await this.#get(id);
     if (handle.mode !== 'read') throw badDescriptor('it is open for writing');
     try {
-      const content = await this.#files.readFile(handle.path, { offset, length, signal });
-      if (content.metadata.created_at !== handle.created_at) {
-        await content.close();
-        throw new RpcError(RPC.INTERNAL, 'another file has taken the place of this one since it was opened');
-      }
-      const size = content.length === null ? null : content.metadata.size_bytes;
-      const bytes = (await wholeContent(content)).subarray(0, length);
-      return { bytes, eof: size === null ? bytes.length < length : offset + bytes.length >= size };
+      return await handle.access((files) => readBlock(files, handle, offset, length, signal));
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'range_not_satisfiable') return { bytes: Buffer.alloc(0), eof: true };
       throw error;
@@ -78,7 +70,7 @@ export class FileHandles {
     const handle = await opened?.catch(() => undefined);
     if (handle?.mode !== 'replace') return;
     try {
-      await this.#files.writeFile(handle.path, handle.spool.content(), { signal });
+      await handle.access((files) => files.writeFile(handle.path, handle.spool.content(), { signal }));
     } finally {
       await handle.spool.close();
     }
@@ -99,29 +91,51 @@ export class FileHandles {
     throw new RpcError(RPC.NOT_FOUND, `unknown file handle \`${id}\``);
   }
 
-  async #openRead(path: FilePath, signal: AbortSignal): Promise<Handle> {
-    const content = await openFile(() => this.#files.readFile(path, { signal }), path);
-    await content.close();
-    return { mode: 'read', path, created_at: content.metadata.created_at };
+  async #openRead(path: FilePath, access: FileAccess, signal: AbortSignal): Promise<Handle> {
+    const content = await access(async (files) => {
+      const opened = await openFile(() => files.readFile(path, { signal }), path);
+      await opened.close();
+      return opened;
+    });
+    return { mode: 'read', path, access, created_at: content.metadata.created_at };
   }
 
   /** Refuses at once what could not be put in place at the end. */
-  async #openReplace(path: FilePath, signal: AbortSignal): Promise<Handle> {
-    const { type } = await this.#files.getMetadata(path, { follow_symlinks: true, signal }).catch(async (error) => {
-      if (!(error instanceof GatewayError) || error.code !== 'path_not_found') throw error;
-      return await this.#above(path, signal);
-    });
+  async #openReplace(path: FilePath, access: FileAccess, signal: AbortSignal): Promise<Handle> {
+    const type = await access((files) => typeToReplace(files, path, signal));
     if (type !== 'file') throw type === 'directory' ? isDirectory() : invalidRequest(`path \`${bytesOf(path)}\` is not a file`);
-    return { mode: 'replace', path, spool: await Spool.open() };
+    return { mode: 'replace', path, access, spool: await Spool.open() };
   }
+}
 
-  /** A new file needs a directory to be in. */
-  async #above(path: FilePath, signal: AbortSignal): Promise<{ type: 'file' }> {
-    const bytes = bytesOf(path);
-    const above = bytes.subarray(0, Math.max(1, bytes.lastIndexOf(0x2f)));
-    await realPath(this.#files, above.length === 0 ? { path: '/' } : { path_base64: above.toString('base64') }, signal);
-    return { type: 'file' };
+async function readBlock(
+  files: ExecutorFileSystem,
+  { path, created_at }: { path: FilePath; created_at: string | null },
+  offset: number,
+  length: number,
+  signal: AbortSignal,
+): Promise<{ bytes: Buffer; eof: boolean }> {
+  const content = await files.readFile(path, { offset, length, signal });
+  if (content.metadata.created_at !== created_at) {
+    await content.close();
+    throw new RpcError(RPC.INTERNAL, 'another file has taken the place of this one since it was opened');
   }
+  const size = content.length === null ? null : content.metadata.size_bytes;
+  const bytes = (await wholeContent(content)).subarray(0, length);
+  return { bytes, eof: size === null ? bytes.length < length : offset + bytes.length >= size };
+}
+
+/** What a write would replace. A new file needs a directory to be in. */
+async function typeToReplace(files: ExecutorFileSystem, path: FilePath, signal: AbortSignal): Promise<FileType> {
+  try {
+    return (await files.getMetadata(path, { follow_symlinks: true, signal })).type;
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'path_not_found') throw error;
+  }
+  const bytes = bytesOf(path);
+  const above = bytes.subarray(0, Math.max(1, bytes.lastIndexOf(0x2f)));
+  await realPath(files, above.length === 0 ? { path: '/' } : { path_base64: above.toString('base64') }, signal);
+  return 'file';
 }
 
 const badDescriptor = (why: string): RpcError => new RpcError(RPC.INTERNAL, `Bad file descriptor: ${why}`);

@@ -3,21 +3,27 @@ import type { Call, Context } from './context.js';
 import { fileUri } from './file-uri.js';
 import { HANDLE_METHODS } from './handle-methods.js';
 import { listDirectory } from './list-directory.js';
+import type { FileAccess } from './machine.js';
 import { base64Bytes, type Params } from './params.js';
 import { realPath } from './real-path.js';
 import { invalidRequest } from './rpc-error.js';
-import { refuseSandbox } from './sandbox.js';
+import { allowsAllFiles, sandboxPolicy } from './sandbox.js';
+import { cannotEnforce } from './sandbox-members.js';
 import { walkOptions, walkTree } from './walk-tree.js';
 import { readWhole } from './whole-file.js';
 
-/** A call whose sandbox is looked at before anything is done. */
+/** A call that works on the files its sandbox leaves. */
 const guarded =
   (read: (params: Params) => Call) =>
   (params: Params): Call => {
     const call = read(params);
     return async (context, id) => {
-      refuseSandbox(params);
-      return await call(context, id);
+      const policy = sandboxPolicy(params);
+      if (policy === null || allowsAllFiles(policy)) return await call(context, id);
+      const { sandboxed } = context;
+      if (sandboxed === null) throw cannotEnforce();
+      const access: FileAccess = (act) => sandboxed.use(policy, act);
+      return await access((files) => call({ ...context, files, access }, id));
     };
   };
 
@@ -31,11 +37,11 @@ export const FILE_METHODS: Record<string, (params: Params) => Call> = {
   'fs/writeFile': guarded((params) => {
     const path = params.path('path');
     const text = params.text('dataBase64');
-    return async ({ machine, gone }) => {
+    return async ({ files, machine, gone }) => {
       const bytes = base64Bytes(text);
       if (bytes === null) throw invalidRequest('fs/writeFile requires valid base64 dataBase64: standard alphabet, padded');
       checkSize(bytes.length, machine.max_file_bytes);
-      await machine.files.writeFile(path, bytes, { signal: gone });
+      await files.writeFile(path, bytes, { signal: gone });
       return {};
     };
   }),
@@ -43,8 +49,8 @@ export const FILE_METHODS: Record<string, (params: Params) => Call> = {
   'fs/createDirectory': guarded((params) => {
     const path = params.path('path');
     const recursive = params.optionalFlag('recursive', true);
-    return async ({ machine, gone }) => {
-      await machine.files.createDirectory(path, { recursive, signal: gone });
+    return async ({ files, gone }) => {
+      await files.createDirectory(path, { recursive, signal: gone });
       return {};
     };
   }),
@@ -57,13 +63,13 @@ export const FILE_METHODS: Record<string, (params: Params) => Call> = {
 
   'fs/canonicalize': guarded((params) => {
     const path = params.path('path');
-    return async ({ machine, gone }) => ({ path: fileUri((await realPath(machine.files, path, gone)).path) });
+    return async ({ files, gone }) => ({ path: fileUri((await realPath(files, path, gone)).path) });
   }),
 
   'fs/readDirectory': guarded((params) => {
     const path = params.path('path');
-    return async ({ machine, gone }) => {
-      const entries = await listDirectory(machine.files, path, gone);
+    return async ({ files, gone }) => {
+      const entries = await listDirectory(files, path, gone);
       return { entries: entries.map(({ name, type }) => ({ fileName: name, isDirectory: type === 'directory', isFile: type === 'file' })) };
     };
   }),
@@ -71,15 +77,15 @@ export const FILE_METHODS: Record<string, (params: Params) => Call> = {
   'fs/walk': guarded((params) => {
     const path = params.path('path');
     const options = walkOptions(params.params('options'));
-    return async ({ machine, gone }) => await walkTree(machine.files, path, options, gone);
+    return async ({ files, gone }) => await walkTree(files, path, options, gone);
   }),
 
   'fs/remove': guarded((params) => {
     const path = params.path('path');
     const recursive = params.optionalFlag('recursive', true);
     const force = params.optionalFlag('force', true);
-    return async ({ machine, gone }) => {
-      await machine.files.remove(path, { recursive, force, signal: gone });
+    return async ({ files, gone }) => {
+      await files.remove(path, { recursive, force, signal: gone });
       return {};
     };
   }),
@@ -95,7 +101,7 @@ export const FILE_METHODS: Record<string, (params: Params) => Call> = {
     const watchId = params.count('watchId');
     const missing = params.paths('missing');
     const present = params.optionalPath('present');
-    return async ({ watches }) => ({ watching: await watches.add(watchId, missing, present) });
+    return async ({ watches, access }) => ({ watching: await watches.add(watchId, missing, present, access) });
   }),
 
   ...Object.fromEntries(Object.entries(HANDLE_METHODS).map(([name, read]) => [name, guarded(read)])),
@@ -107,7 +113,7 @@ function checkSize(bytes: number, limit: number | null): void {
 }
 
 /** Of what a link leads to, and whether it was one. */
-async function metadata({ machine: { files }, gone: signal }: Context, path: FilePath, follow: boolean): Promise<object> {
+async function metadata({ files, gone: signal }: Context, path: FilePath, follow: boolean): Promise<object> {
   if (!follow && (await realPath(files, path, signal)).through_link) throw invalidRequest('path contains a symbolic link');
   const own = await files.getMetadata(path, { signal });
   const isSymlink = own.type === 'symlink';
@@ -125,7 +131,7 @@ async function metadata({ machine: { files }, gone: signal }: Context, path: Fil
 }
 
 /** Copies over what is there; a directory into one that is there. */
-async function copy({ machine, gone: signal }: Context, source: FilePath, destination: FilePath, recursive: boolean): Promise<object> {
+async function copy({ files, gone: signal }: Context, source: FilePath, destination: FilePath, recursive: boolean): Promise<object> {
   const request = {
     source_path: source.path,
     source_path_base64: source.path_base64,
@@ -134,7 +140,7 @@ async function copy({ machine, gone: signal }: Context, source: FilePath, destin
   };
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   try {
-    await machine.files.copy({ ...given, recursive, overwrite: true }, { signal });
+    await files.copy({ ...given, recursive, overwrite: true }, { signal });
     return {};
   } catch (error) {
     const refused = error instanceof GatewayError && COPY_REFUSALS[error.code];

@@ -12,8 +12,8 @@ export const HANDLE_METHODS: Record<string, (params: Params) => Call> = {
     const path = params.path('path');
     const mode = params.word('mode', ['read', 'replace'], true);
     if (handleId.length > 1024) throw invalidParams('handleId is longer than 1024 characters');
-    return async ({ handles, gone }) => {
-      await handles.open(handleId, path, mode, gone);
+    return async ({ handles, access, gone }) => {
+      await handles.open(handleId, path, mode, access, gone);
       return { handleId };
     };
   },

@@ -1,4 +1,5 @@
 import { type ExecutorFileSystem, type FilePath, GatewayError } from '../protocol/index.js';
+import type { FileAccess } from './machine.js';
 import type { Outbox } from './outbox.js';
 import { invalidRequest } from './rpc-error.js';
 
@@ -12,27 +13,26 @@ const MOST_PATHS = 256;
 interface Watch {
   missing: FilePath[];
   present: FilePath | undefined;
+  access: FileAccess;
 }
 
 /** Paths of one connection that are not there yet. Each watch tells once, when one of them is there, or what was present is not. */
 export class MissingWatches {
-  readonly #files: ExecutorFileSystem;
   readonly #outbox: Outbox;
   readonly #gone: AbortSignal;
   readonly #watches = new Map<number, Watch>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(files: ExecutorFileSystem, outbox: Outbox, gone: AbortSignal) {
-    this.#files = files;
+  constructor(outbox: Outbox, gone: AbortSignal) {
     this.#outbox = outbox;
     this.#gone = gone;
     gone.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
   /** Begins a watch, in the place of one with the same id. False when it would have nothing to wait for. */
-  async add(id: number, missing: FilePath[], present: FilePath | undefined): Promise<boolean> {
+  async add(id: number, missing: FilePath[], present: FilePath | undefined, access: FileAccess): Promise<boolean> {
     if (missing.length > MOST_PATHS) throw invalidRequest(`too many missing paths: limit is ${MOST_PATHS}`);
-    const watch = { missing, present };
+    const watch = { missing, present, access };
     this.#watches.delete(id);
     if (missing.length === 0 || (await this.#hasChanged(watch))) return false;
     if (this.#watches.size >= MOST_WATCHES) throw invalidRequest(`too many watches: limit is ${MOST_WATCHES}`);
@@ -62,15 +62,17 @@ export class MissingWatches {
     this.#schedule();
   }
 
-  async #hasChanged({ missing, present }: Watch): Promise<boolean> {
-    if (present && !(await this.#exists(present))) return true;
-    for (const path of missing) if (await this.#exists(path)) return true;
-    return false;
+  async #hasChanged({ missing, present, access }: Watch): Promise<boolean> {
+    return await access(async (files) => {
+      if (present && !(await this.#exists(files, present))) return true;
+      for (const path of missing) if (await this.#exists(files, path)) return true;
+      return false;
+    });
   }
 
-  async #exists(path: FilePath): Promise<boolean> {
+  async #exists(files: ExecutorFileSystem, path: FilePath): Promise<boolean> {
     try {
-      await this.#files.getMetadata(path, { signal: this.#gone });
+      await files.getMetadata(path, { signal: this.#gone });
       return true;
     } catch (error) {
       if (error instanceof GatewayError) return false;

@@ -19,6 +19,11 @@ export class Params {
     return (Object.hasOwn(this.#members, name) ? this.#members[name] : undefined) ?? undefined;
   }
 
+  /** The names of all members. */
+  get names(): string[] {
+    return Object.keys(this.#members);
+  }
+
   has(name: string): boolean {
     return this.raw(name) !== undefined;
   }

@@ -13,10 +13,7 @@ const MAX_WAIT_MS = 600_000;
 export const PROCESS_METHODS: Record<string, (params: Params) => Call> = {
   'process/start': (params) => {
     const start = startParams(params);
-    return async ({ session }) => {
-      await session().start(start);
-      return { processId: start.processId, sandboxType: 'none' };
-    };
+    return async ({ session }) => await session().start(start);
   },
 
   'process/read': (params) => {

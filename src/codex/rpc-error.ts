@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../protocol/index.js';
 import { GatewayError } from '../protocol/index.js';
+import { SandboxRefusal } from '../protocol/sandbox.js';
 
 /** What the codes of the protocol mean. */
 export const RPC = {
@@ -48,6 +49,7 @@ const CODES: Partial<Record<ErrorCode, RpcError['code']>> = {
 /** What was thrown as the other side gets it: a fault of ours tells nothing of itself. */
 export function toRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
+  if (error instanceof SandboxRefusal) return new RpcError(RPC.INTERNAL, error.message);
   if (error instanceof GatewayError && error.status !== 500) {
     return new RpcError(CODES[error.code] ?? RPC.INTERNAL, error.message, undefined, { cause: error });
   }

@@ -24,6 +24,9 @@ const KINDS: Partial<Record<ErrorCode, string>> = {
   cwd_permission_denied: 'spawnPermissionDenied',
 };
 
+/** What starts it: as it is, or in a sandbox. */
+type Start = (request: StartRequest) => Promise<unknown>;
+
 /** What `process/read` asks for. */
 export interface ReadParams {
   afterSeq: number;
@@ -45,18 +48,18 @@ export class SessionProcess {
   /** When `closed` was told, in milliseconds of the steady clock; null before. */
   closed_at: number | null = null;
 
-  /** Starts it. */
-  constructor(processes: ExecProcess, name: string, request: StartRequest & { process_id: string }) {
+  /** Starts it, by `start`. */
+  constructor(processes: ExecProcess, name: string, start: Start, request: StartRequest & { process_id: string }) {
     this.#processes = processes;
     this.#name = name;
     this.#process_id = request.process_id;
-    this.started = this.#start(request);
+    this.started = this.#begin(start, request);
     this.#writes = new StdinWrites(processes, request.process_id, request.tty ? 'tty' : request.pipe_stdin ? 'pipe' : 'none');
   }
 
-  async #start(request: StartRequest): Promise<void> {
+  async #begin(start: Start, request: StartRequest): Promise<void> {
     try {
-      await this.#processes.start(request);
+      await start(request);
       this.#running = true;
     } catch (error) {
       throw startError(error);

@@ -1,6 +1,8 @@
-import type { ExecProcess } from '../protocol/index.js';
+import type { StartRequest } from '../protocol/index.js';
 import type { Attachment } from './attachment.js';
+import type { Machine } from './machine.js';
 import { invalidRequest } from './rpc-error.js';
+import { cannotEnforce } from './sandbox-members.js';
 import { SessionProcess, unknownProcess } from './session-process.js';
 import type { StartParams } from './start-params.js';
 
@@ -10,10 +12,17 @@ const MOST_PROCESSES = 10_000;
 /** Length of what a label can hold, in characters. */
 const LABEL_CHARACTERS = 1024;
 
+/** The answer to `process/start`. */
+export interface StartResult {
+  processId: string;
+  /** In the words of the protocol: what it calls so is bubblewrap too. */
+  sandboxType: 'none' | 'linuxSeccomp';
+}
+
 /** The processes of one client, over all its connections. */
 export class Session {
   readonly id: string;
-  readonly #executor: ExecProcess;
+  readonly #machine: Machine;
   readonly #linger_ms: number;
   readonly #processes = new Map<string, SessionProcess>();
   #started = 0;
@@ -25,9 +34,9 @@ export class Session {
    * @param linger_ms how long it lives without a connection, and an ended process in it
    * @param ended called when it is over
    */
-  constructor(id: string, executor: ExecProcess, linger_ms: number, ended: () => void) {
+  constructor(id: string, machine: Machine, linger_ms: number, ended: () => void) {
     this.id = id;
-    this.#executor = executor;
+    this.#machine = machine;
     this.#linger_ms = linger_ms;
     this.#ended = ended;
   }
@@ -73,12 +82,15 @@ export class Session {
    * Starts a process, and tells of it once the start was answered.
    * @throws {RpcError}
    */
-  async start({ processId, request, check }: StartParams): Promise<void> {
-    check();
+  async start({ processId, request, confinement }: StartParams): Promise<StartResult> {
+    const policy = confinement();
+    const { process: executor, sandbox } = this.#machine;
+    if (policy !== null && sandbox === null) throw cannotEnforce();
+    const start = (asked: StartRequest) => (policy && sandbox ? sandbox.start(asked, policy) : executor.start(asked));
     this.#sweep();
     if (this.#processes.has(processId)) throw invalidRequest(`process ${processId} already exists`);
     if (this.#processes.size >= MOST_PROCESSES) throw invalidRequest(`the session has ${MOST_PROCESSES} processes, which is the limit`);
-    const process = new SessionProcess(this.#executor, processId, {
+    const process = new SessionProcess(executor, processId, start, {
       ...request,
       process_id: `codex-${this.id}-${++this.#started}`,
       labels: { codex_session: this.id, codex_process: processId.slice(0, LABEL_CHARACTERS) },
@@ -92,6 +104,7 @@ export class Session {
     }
     if (this.#processes.get(processId) !== process) await process.terminate(); // the session ended meanwhile
     setImmediate(() => this.#push(process, 0));
+    return { processId, sandboxType: policy ? 'linuxSeccomp' : 'none' };
   }
 
   /** @throws {RpcError} for a process that is not known */

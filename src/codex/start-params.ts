@@ -1,7 +1,8 @@
 import type { EnvPolicy, FilePath, StartRequest } from '../protocol/index.js';
+import type { SandboxPolicy } from '../protocol/sandbox.js';
 import type { Params } from './params.js';
 import { invalidParams } from './rpc-error.js';
-import { refuseNetworkPolicy, refuseSandbox } from './sandbox.js';
+import { refuseNetworkPolicy, sandboxPolicy } from './sandbox.js';
 
 /** Output held for a client that comes back, in bytes: 1 MiB, and one chunk more, so that it is never less. */
 const RETAIN_BYTES = 1024 * 1024 + 64 * 1024;
@@ -13,8 +14,8 @@ const SECRETS = ['*KEY*', '*SECRET*', '*TOKEN*'];
 export interface StartParams {
   processId: string;
   request: Omit<StartRequest, 'process_id' | 'labels'>;
-  /** To be called when it is known that the client may start something. */
-  check(): void;
+  /** What the sandbox allows, or null for none; to be called when it is known that the client may start something. */
+  confinement(): SandboxPolicy | null;
 }
 
 /** Reads the params of `process/start`. */
@@ -38,12 +39,12 @@ export function startParams(params: Params): StartParams {
     retain_bytes: RETAIN_BYTES,
   };
   if (argv.length === 0) throw invalidParams('argv must not be empty');
-  const check = () => {
-    refuseSandbox(params);
+  const confinement = () => {
     refuseNetworkPolicy(params);
+    return sandboxPolicy(params);
   };
   params.optionalParams('sandbox')?.params('permissions');
-  return { processId, request, check };
+  return { processId, request, confinement };
 }
 
 function envPolicy(policy: Params): EnvPolicy {

@@ -11,8 +11,8 @@ const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const SMALL_BYTES = 1024 * 1024;
 
 /** Answers `fs/readFile`. A large file is read while it is sent; a failure in the middle of it ends the connection, as a cut answer must not look whole. */
-export async function readWhole({ machine, gone, outbox, session }: Context, id: RequestId, path: FilePath): Promise<object | undefined> {
-  const content = await openFile(() => machine.files.readFile(path, { signal: gone }), path);
+export async function readWhole({ files, gone, outbox, session }: Context, id: RequestId, path: FilePath): Promise<object | undefined> {
+  const content = await openFile(() => files.readFile(path, { signal: gone }), path);
   const { length } = content;
   if (length !== null && length > MAX_FILE_BYTES) {
     await content.close();

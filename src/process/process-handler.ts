@@ -36,6 +36,9 @@ export const DEFAULT_LIMITS: ProcessLimits = {
 /** Decides on a working directory; none is the gateway's own. */
 type ConfineCwd = (cwd: string | undefined) => string | undefined;
 
+/** Makes the launch that is wanted of the one that was asked for, or throws. */
+type Wrap = (spec: LaunchSpec) => LaunchSpec;
+
 /** Told whenever a process printed. */
 export type OutputTap = (process: HostedProcess) => void;
 
@@ -87,16 +90,17 @@ export class ProcessHandler implements ProcessHooks {
 
   /**
    * Starts a process; with `once`, a repeated start finds the process of the first.
+   * @param wrap what is to be launched in the place of the program; it is shown as the program all the same
    * @throws {GatewayError} what the checks and the launch say; `process_exists`, `too_many_processes`, `shutting_down`
    */
-  async start(request: StartRequest, once = false): Promise<{ created: boolean; process: HostedProcess }> {
+  async start(request: StartRequest, once = false, wrap?: Wrap): Promise<{ created: boolean; process: HostedProcess }> {
     const process_id = request.process_id ?? uuidV7();
     const known = this.#processes.get(process_id) ?? this.#launching.get(process_id);
     if (known) return { created: false, process: this.#again(process_id, request, once, await known) };
     if (this.#spent.has(process_id)) throw exists(process_id, 'was used before and its record is forgotten, so that it stays spent');
     this.#admit();
     checkText(request);
-    const launched = this.#launch(process_id, request);
+    const launched = this.#launch(process_id, request, wrap);
     this.#launching.set(process_id, launched);
     try {
       return { created: true, process: await launched };
@@ -186,8 +190,11 @@ export class ProcessHandler implements ProcessHooks {
     checkDescriptors(this.#open.size);
   }
 
-  async #launch(process_id: string, request: StartRequest): Promise<HostedProcess> {
-    const process = new HostedProcess(process_id, request, this.#spec(request), this.limits.retain_bytes, this);
+  async #launch(process_id: string, request: StartRequest, wrap?: Wrap): Promise<HostedProcess> {
+    const asked = this.#spec(request);
+    const spec = wrap ? wrap(asked) : asked;
+    if (wrap) checkSize(spec.argv, spec.env);
+    const process = new HostedProcess(process_id, request, spec, this.limits.retain_bytes, this);
     await process.start();
     return process;
   }

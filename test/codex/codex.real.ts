@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { CuttingProxy } from '../support/cutting-proxy.js';
 import { GatewayServer } from '../support/gateway-server.js';
 import { callFunction, type ModelItem, type ModelRequest, ModelStub, say } from '../support/model-stub.js';
 import { until } from '../support/proc.js';
+import { HAS_BUBBLEWRAP } from './use-sandbox.js';
 
 const CODEX = process.env.CODEX_PATH ?? 'codex';
 
@@ -29,11 +30,15 @@ afterEach(async () => {
 const work = (name = '') => join(top, 'work', name);
 
 /** Runs `codex exec` whose only environment is the gateway, and whose model follows the script. */
-async function codexExec(script: ((request: ModelRequest) => ModelItem | Promise<ModelItem>)[], url = gateway.url): Promise<ModelStub> {
+async function codexExec(
+  script: ((request: ModelRequest) => ModelItem | Promise<ModelItem>)[],
+  { url = gateway.url, sandbox = 'danger-full-access' } = {},
+): Promise<ModelStub> {
   const model = await ModelStub.open(script);
   writeFileSync(
     join(top, 'home/config.toml'),
-    `model = "gpt-5.5"\nmodel_provider = "stub"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"\n` +
+    `model = "gpt-5.5"\nmodel_provider = "stub"\napproval_policy = "never"\nsandbox_mode = "${sandbox}"\n` +
+      '[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n' +
       `[model_providers.stub]\nname = "stub"\nbase_url = "${model.url}"\nwire_api = "responses"\nrequires_openai_auth = false\n`,
   );
   writeFileSync(
@@ -82,21 +87,62 @@ test('a long command is written to until it ends', async () => {
   expect(model.outputOf('write')).toContain('got: hello gateway');
 });
 
+/** The call of the tool that patches, in the form that is offered. */
+const patch =
+  (call_id: string, text: string) =>
+  ({ tools }: ModelRequest): ModelItem => {
+    const input = `*** Begin Patch\n${text}*** End Patch\n`;
+    const custom = tools.some(({ name, type }) => name === 'apply_patch' && type === 'custom');
+    return custom ? { type: 'custom_tool_call', call_id, name: 'apply_patch', input } : callFunction(call_id, 'apply_patch', { input });
+  };
+
 test('a patch changes files and adds one', async () => {
   writeFileSync(work('old.txt'), 'one\ntwo\n');
-  const patch = '*** Begin Patch\n*** Update File: old.txt\n@@\n one\n-two\n+three\n*** Add File: new.txt\n+added\n*** End Patch\n';
-  await using model = await codexExec([
-    ({ tools }) => {
-      const custom = tools.some(({ name, type }) => name === 'apply_patch' && type === 'custom');
-      return custom
-        ? { type: 'custom_tool_call', call_id: 'patch', name: 'apply_patch', input: patch }
-        : callFunction('patch', 'apply_patch', { input: patch });
-    },
-    () => say('done'),
-  ]);
+  const text = '*** Update File: old.txt\n@@\n one\n-two\n+three\n*** Add File: new.txt\n+added\n';
+  await using model = await codexExec([patch('patch', text), () => say('done')]);
   expect(model.outputOf('patch')).toContain('Success');
   expect(readFileSync(work('old.txt'), 'utf8')).toBe('one\nthree\n');
   expect(readFileSync(work('new.txt'), 'utf8')).toBe('added\n');
+});
+
+test('workspace-write: commands and patches change the directory, and nothing around it', async () => {
+  mkdirSync(work('.git'));
+  writeFileSync(work('old.txt'), 'one\n');
+  const text = '*** Update File: old.txt\n@@\n-one\n+two\n*** Add File: new.txt\n+added\n';
+  await using model = await codexExec(
+    [
+      () => callFunction('in', 'exec_command', { cmd: 'echo in > in.txt; cat in.txt' }),
+      () =>
+        callFunction('out', 'exec_command', { cmd: 'echo x > ../out.txt; echo x > .git/config; exec 3<>/dev/tcp/127.0.0.1/1', tty: true }),
+      patch('patch', text),
+      () => say('done'),
+    ],
+    { sandbox: 'workspace-write' },
+  );
+  if (!HAS_BUBBLEWRAP) {
+    for (const call of ['in', 'out', 'patch']) expect(model.outputOf(call)).toContain('cannot enforce a sandbox');
+    return;
+  }
+  expect(model.outputOf('in')).toContain('in');
+  expect(readFileSync(work('in.txt'), 'utf8')).toBe('in\n');
+  expect(model.outputOf('out').match(/Read-only file system/g)).toHaveLength(2);
+  expect(model.outputOf('out')).toContain('refused');
+  expect(readdirSync(top).sort()).toEqual(['home', 'work']);
+  expect(model.outputOf('patch')).toContain('Success');
+  expect(readFileSync(work('old.txt'), 'utf8')).toBe('two\n');
+  expect(readFileSync(work('new.txt'), 'utf8')).toBe('added\n');
+});
+
+test('read-only: commands read and change nothing', async () => {
+  writeFileSync(work('old.txt'), 'one\n');
+  await using model = await codexExec(
+    [() => callFunction('call', 'exec_command', { cmd: 'cat old.txt; echo x > old.txt; echo x > new.txt' }), () => say('done')],
+    { sandbox: 'read-only' },
+  );
+  if (HAS_BUBBLEWRAP) expect(model.outputOf('call').match(/one|Read-only file system/g)).toHaveLength(3);
+  else expect(model.outputOf('call')).toContain('cannot enforce a sandbox');
+  expect(readdirSync(work())).toEqual(['old.txt']);
+  expect(readFileSync(work('old.txt'), 'utf8')).toBe('one\n');
 });
 
 test('a command outlives the connection that is cut in the middle of it', async () => {
@@ -105,7 +151,7 @@ test('a command outlives the connection that is cut in the middle of it', async 
   const script = 'for i in $(seq 1 60); do echo "line $i of a command that goes on while its connection is gone"; sleep 0.05; done';
   await using model = await codexExec(
     [() => callFunction('long', 'exec_command', { cmd: script, yield_time_ms: 20_000, max_output_tokens: 20_000 }), () => say('done')],
-    proxy.url,
+    { url: proxy.url },
   );
   expect(proxy.cuts).toBeGreaterThan(0);
   const output = model.outputOf('long');

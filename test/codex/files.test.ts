@@ -285,14 +285,3 @@ describe('trees', () => {
     await client.find('the change', ({ method, params }) => method === 'fs/missingChanged' && params.watchId === 3);
   });
 });
-
-test('a sandbox that cannot be kept is refused for files too, and nothing happens', async () => {
-  await using client = await codex.ready();
-  const sandbox = { permissions: { type: 'managed', file_system: { type: 'restricted', entries: [] }, network: 'restricted' } };
-  const path = codex.uri('sandboxed');
-  expect(await client.code('fs/writeFile', { path, dataBase64: '', sandbox })).toBe(-32603);
-  expect(await client.code('fs/readFile', { path: 'file:///etc/passwd', sandbox })).toBe(-32603);
-  expect(await client.code('fs/open', { handleId: 'h', path, mode: 'replace', sandbox })).toBe(-32603);
-  expect(existsSync(codex.path('sandboxed'))).toBe(false);
-  expect(await client.code('fs/writeFile', { path, dataBase64: '', sandbox: null })).toBe(0);
-});

@@ -212,13 +212,8 @@ describe('a start that fails', () => {
   });
 
   test.each([
-    [
-      'a sandbox',
-      { sandbox: { permissions: { type: 'managed', file_system: { type: 'restricted', entries: [] }, network: 'restricted' } } },
-    ],
     ['a network policy', { enforceManagedNetwork: true }],
     ['a proxy', { networkProxy: {} }],
-    ['an outer sandbox without a network', { sandbox: { permissions: { type: 'external', network: 'restricted' } } }],
   ])('%s that cannot be kept is refused, and nothing runs', async (_what, rest) => {
     await using client = await codex.ready();
     const marker = codex.path('marker');
