@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../protocol/error.js';
 import type { TicketScope } from '../protocol/ticket.js';
@@ -76,5 +76,5 @@ function bearer(header: string | undefined): string {
 }
 
 function digest(bytes: Buffer): Buffer {
-  return createHash('sha256').update(bytes).digest();
+  return hash('sha256', bytes, 'buffer');
 }

@@ -1,19 +1,24 @@
 /** How long readers may be served before the event loop turns to everything else, in milliseconds. */
 const TURN_MS = 10;
 
+/** How many readers take their turn together while that is quick: within `QUICK_MS`, in milliseconds. */
+const MOST_TOGETHER = 8;
+const QUICK_MS = 1;
+
 const waiting: (() => void)[] = [];
 let serving = false;
+let together = 1;
+let served_at = 0;
 let turn_ends_at = 0;
 
 /**
- * Resolves when it is this reader's turn: one after the other, each until it has passed on what it took, and all
- * together for 10 ms before the loop goes on. Whoever comes back stands at the end of the line.
+ * Calls back when it is this reader's turn: one after the other, each until it has passed on what it took, and all
+ * together for 10 ms before the loop goes on. Readers that take little, so that 8 of them take less than 1 ms, go 8 at
+ * a time. Whoever comes back stands at the end of the line.
  */
-export function fairTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    if (!serving) serveNext();
-  });
+export function takeTurn(turn: () => void): void {
+  waiting.push(turn);
+  if (!serving) serveNext();
 }
 
 /** Resolves when nobody stands in line. */
@@ -22,7 +27,7 @@ export async function allServed(): Promise<void> {
   while (waiting.length > 0);
 }
 
-/** A tick comes when all promises of the reader before have settled, so after its write. */
+/** A tick comes when all promises of the readers before have settled, so after their writes. */
 function serveNext(): void {
   serving = true;
   queueMicrotask(() => process.nextTick(serve));
@@ -31,11 +36,15 @@ function serveNext(): void {
 function serve(): void {
   serving = false;
   if (waiting.length === 0) return;
+  const now = performance.now();
   if (turn_ends_at === 0) {
-    turn_ends_at = performance.now() + TURN_MS;
+    turn_ends_at = now + TURN_MS;
+    together = 1;
     setImmediate(beginTurn);
-  } else if (performance.now() >= turn_ends_at) return;
-  waiting.shift()?.();
+  } else if (now >= turn_ends_at) return;
+  else together = now - served_at < QUICK_MS ? MOST_TOGETHER : 1;
+  served_at = now;
+  for (const turn of waiting.splice(0, together)) turn();
   serveNext();
 }
 

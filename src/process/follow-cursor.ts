@@ -9,7 +9,7 @@ import {
   type Subscription,
 } from '../protocol/index.js';
 import type { Borrower, EventLog } from './event-log.js';
-import { fairTurn } from './fair-turn.js';
+import { takeTurn } from './fair-turn.js';
 import type { PacedReader, Pacer } from './pacer.js';
 
 /**
@@ -38,7 +38,7 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
   readonly #lent: boolean;
   #batch: readonly ProcessEvent[] = [];
   #open = true;
-  #wake: (() => void) | null = null;
+  #answer: ((result: IteratorResult<ProcessEvent[], undefined>) => void) | null = null;
   position: number;
   paces = true;
   readonly hold_ms: number;
@@ -74,24 +74,27 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
     if (this.#lent) this.#log.borrowers.add(this);
   }
 
-  async #next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
+  /** One promise a batch, whatever has to be waited for: with many readers, promises are what a batch costs. */
+  #next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
     this.#batch = [];
-    while (this.#open && !this.#atEnd()) {
-      if (this.#after_seq < this.#log.next_seq - 1) {
-        await fairTurn();
-        if (!this.#open) break;
-        const batch = this.#take();
-        if (batch.length > 0) return { done: false, value: batch };
-        // All of it was of another stream: there may be more.
-      } else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-          this.#log.waiters.add(resolve);
-        });
-      }
-    }
-    return this.#close();
+    return new Promise((resolve) => {
+      this.#answer = resolve;
+      this.#look();
+    });
   }
+
+  /** Ends, stands in line for what there is, or waits until there is more. */
+  readonly #look = (): void => {
+    if (!this.#open || this.#atEnd()) this.#close();
+    else if (this.#after_seq < this.#log.next_seq - 1) takeTurn(this.#serve);
+    else this.#log.waiters.add(this.#look);
+  };
+
+  readonly #serve = (): void => {
+    const batch = this.#open ? this.#take() : [];
+    if (batch.length > 0) this.#answer?.({ done: false, value: batch });
+    else this.#look(); // all of it was of another stream: there may be more
+  };
 
   #atEnd(): boolean {
     return this.#log.closed_seq !== null && this.#after_seq >= this.#log.closed_seq;
@@ -124,10 +127,8 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
     this.#open = false;
     this.#pacer.delete(this);
     this.#log.borrowers.delete(this);
-    if (this.#wake) {
-      this.#log.waiters.delete(this.#wake);
-      this.#wake();
-    }
+    this.#log.waiters.delete(this.#look);
+    this.#answer?.(DONE);
     return DONE;
   }
 }

@@ -1,7 +1,7 @@
 import { seqOf } from '../protocol/event-seq.js';
 import type { ChangeEvent, WatchQuery } from '../protocol/index.js';
 import type { Change } from './change-log.js';
-import { fairTurn } from './fair-turn.js';
+import { takeTurn } from './fair-turn.js';
 import type { HostedProcess } from './hosted-process.js';
 import { type LabelMatch, labelMatch } from './labels.js';
 import type { OutputTap, ProcessHandler } from './process-handler.js';
@@ -46,7 +46,7 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
 
   async #next(): Promise<IteratorResult<ChangeEvent[], undefined>> {
     while (this.#open) {
-      await fairTurn();
+      await new Promise<void>(takeTurn);
       if (!this.#open) break;
       const batch = this.#take();
       if (batch.length > 0) return { done: false, value: batch };

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { encodeOnce } from './shared-bytes.js';
 
 /** No proxy on the way may hold back, repack or keep a stream. */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };
@@ -66,7 +68,10 @@ async function pump<Batch>(reply: FastifyReply, source: AsyncIterable<Batch>, sh
       if (bytes === null) return breakOff(response);
       if (!(bytes instanceof Uint8Array)) await lend(response, bytes.lent, signal);
       else if (bytes.length === 0) continue;
-      else if (!response.write(bytes)) await drained(response, signal);
+      else {
+        const full = write(response, bytes);
+        if (full) await drained(full, signal);
+      }
       beat?.refresh();
       if (signal.aborted) break;
     }
@@ -83,7 +88,7 @@ async function pump<Batch>(reply: FastifyReply, source: AsyncIterable<Batch>, sh
 function heartbeat<Batch>(response: ServerResponse, { heartbeat: beat }: LiveForm<Batch>): NodeJS.Timeout | undefined {
   if (beat === undefined) return undefined;
   return setInterval(() => {
-    if (!response.writableNeedDrain) response.write(beat.text);
+    if (!response.writableNeedDrain && !response.socket?.writableNeedDrain) response.write(beat.text);
   }, beat.ms);
 }
 
@@ -94,9 +99,27 @@ export function breakOff(response: ServerResponse): void {
   else response.destroy();
 }
 
+/** Bytes up to this size leave as a chunk that is made once for all readers; larger ones are not copied. */
+const CHUNKED_BYTES = 16 * 1024;
+
+const CRLF = Buffer.from('\r\n');
+
+/** One chunk of the chunked coding (RFC 9112 §7.1). */
+const chunkOf = encodeOnce((bytes: Uint8Array) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CRLF]));
+
+/**
+ * Writes as `response.write` does, which makes a chunk anew, of three parts, for every reader.
+ * @returns whose 'drain' is to be waited for, if any
+ */
+function write(response: ServerResponse, bytes: Uint8Array): Writable | null {
+  const { socket } = response;
+  if (socket === null || !response.chunkedEncoding || bytes.length > CHUNKED_BYTES) return response.write(bytes) ? null : response;
+  return socket.write(chunkOf(bytes)) ? null : socket;
+}
+
 /** Resolves when the socket takes more, or when the stream is over. */
-function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
-  return settled(signal, (done) => response.once('drain', done));
+function drained(writable: Writable, signal: AbortSignal): Promise<void> {
+  return settled(signal, (done) => writable.once('drain', done));
 }
 
 /** Resolves when the system has all parts, or when the stream is over. What is written in one turn leaves in one call. */
