@@ -1,3 +1,5 @@
+import { GatewayError } from '../protocol/error.js';
+
 /** What is used of a WebSocket: that of browsers, of Node 22 and later, or the class of the package `ws`. */
 export interface SocketLike {
   binaryType: string;
@@ -19,13 +21,29 @@ export type SocketClass = new (url: string, ...rest: any[]) => SocketLike;
 
 const OPEN = 1;
 
-/** Makes a WebSocket with headers where that can be: everywhere but in browsers. */
+/**
+ * Makes a WebSocket with headers where that can be: everywhere but in browsers.
+ * @throws {GatewayError} `invalid_argument` when there is no class of WebSockets, or it takes no headers or not the address
+ */
 export function openSocket(given: SocketClass | undefined, url: string, protocol: string, headers: Record<string, string>): SocketLike {
   const own = (globalThis as { WebSocket?: SocketClass }).WebSocket;
   const Socket = given ?? own;
-  if (Socket === undefined) throw new TypeError('There is no WebSocket here: give the class of one, such as that of the package ws.');
-  if (Object.keys(headers).length === 0) return new Socket(url, protocol);
-  return Socket === own ? new Socket(url, { protocols: [protocol], headers }) : new Socket(url, [protocol], { headers });
+  if (Socket === undefined) {
+    const detail = 'There is no WebSocket here: give the class of one as WebSocket, such as that of the package ws.';
+    throw new GatewayError('invalid_argument', detail, { field: 'WebSocket' });
+  }
+  const plain = Object.keys(headers).length === 0;
+  try {
+    if (plain) return new Socket(url, protocol);
+    return Socket === own ? new Socket(url, { protocols: [protocol], headers }) : new Socket(url, [protocol], { headers });
+  } catch (cause) {
+    // A browser takes the options for the name of a subprotocol.
+    const { message } = cause as Error;
+    const detail = plain
+      ? `No WebSocket can be made to the address: ${message}`
+      : `This WebSocket, as that of every browser, sends no token and no other header: give ticket in their place. (${message})`;
+    throw new GatewayError('invalid_argument', detail, { field: plain ? 'url' : 'ticket' }, { cause });
+  }
 }
 
 /** How a connection ended. */

@@ -1,42 +1,25 @@
-import type { AttachAbout, AttachEvent, AttachHello } from '../protocol/attach.js';
+import type { AttachEvent, AttachHello } from '../protocol/attach.js';
 import { ATTACH_PROTOCOL, attachError } from '../protocol/attach-frame.js';
 import type { SignalScope } from '../protocol/control.js';
 import { GatewayError } from '../protocol/error.js';
 import { seqOf } from '../protocol/event-seq.js';
-import type { FollowQuery } from '../protocol/exec-process.js';
 import type { Gap, ProcessEvent } from '../protocol/output.js';
 import type { ProcessInfo } from '../protocol/process.js';
 import type { TtySize } from '../protocol/start.js';
 import { AttachConnection } from './attach-connection.js';
+import { detached, lost, replaced } from './attach-errors.js';
+import { type AttachOptions, newTicket } from './attach-options.js';
 import { AttachOutbox } from './attach-outbox.js';
-import { endReason, openSocket, type SocketClass, type SocketEnd } from './attach-socket.js';
+import { endReason, openSocket, type SocketEnd } from './attach-socket.js';
+import { bytesOf, type Input } from './input-bytes.js';
 import { onAbort } from './on-abort.js';
+import { startRetry } from './persist.js';
 import { pathOf } from './process-path.js';
-import { Backoff, type RetryOptions, retrySettings } from './retry.js';
-import { Wire, type WireOptions } from './wire.js';
+import { Backoff, retrySettings } from './retry.js';
+import { Wire } from './wire.js';
 
 /** Events that wait to be taken, in bytes of output: beyond it the connection is not read, or given up for a while. */
 const WAITING_BYTES = 4 * 1024 * 1024;
-
-/** Whom to attach to, and how. */
-export interface AttachOptions extends WireOptions, FollowQuery {
-  process_id: string;
-  /** Begin with what the terminal shows, in place of all that was printed: the first event paints it. Default false. */
-  screen?: boolean | undefined;
-  /** Look on: input and control are refused. Default false. */
-  read_only?: boolean | undefined;
-  /** The class of WebSockets. Default: the global one. Browsers send no headers with theirs, so no token. */
-  WebSocket?: SocketClass | undefined;
-  /** Gives a new ticket for each connection, in place of a token. */
-  ticket?: (() => Promise<string>) | undefined;
-  retry?: RetryOptions | undefined;
-  /** Ends it. */
-  signal?: AbortSignal | undefined;
-  /** Told of a refusal of what was sent: of a resize of a process without a terminal, say. */
-  on_refused?: ((about: AttachAbout, error: GatewayError) => void) | undefined;
-  /** Told when the connection is lost, with the reason, and when there is one again, with null. */
-  on_line?: ((lost: GatewayError | null) => void) | undefined;
-}
 
 /**
  * Attaches to a process by WebSocket. Resolves with the first connection, or rejects with the `GatewayError` it met. A
@@ -52,8 +35,8 @@ export async function attach(options: AttachOptions): Promise<Attached> {
 export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined> {
   readonly #options: AttachOptions;
   readonly #wire: Wire;
-  readonly #backoff: Backoff;
-  readonly #max_delay_ms: number;
+  readonly #retry: ReturnType<typeof retrySettings>;
+  #backoff: Backoff;
   readonly #outbox = new AttachOutbox((message) => this.#connection?.send(message) ?? false);
   readonly #life = new AbortController();
   #connection: AttachConnection | null = null;
@@ -61,6 +44,9 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   #after_seq: number;
   /** Whether the screen is still to come. */
   #unpainted: boolean;
+  #exit_told = false;
+  /** Whether the connection is lost, as far as was told. */
+  #lost = false;
   #ticket: string | undefined;
   #size: TtySize | null = null;
   #waiting: ProcessEvent[] = [];
@@ -75,11 +61,10 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   readonly ready: Promise<void>;
 
   constructor(options: AttachOptions) {
-    const retry = retrySettings(options.retry);
     this.#options = options;
     this.#wire = new Wire(options);
-    this.#backoff = new Backoff(retry);
-    this.#max_delay_ms = retry.max_delay_ms;
+    this.#retry = retrySettings(options.retry);
+    this.#backoff = new Backoff(startRetry(this.#retry));
     this.#after_seq = options.after_seq ?? 0;
     this.#unpainted = options.screen ?? false;
     this.ready = new Promise((resolve, reject) => {
@@ -100,10 +85,14 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     return this.#hello?.gap ?? null;
   }
 
-  /** Writes to stdin; resolves when the gateway has accepted it. */
-  write(input: string | Uint8Array): Promise<void> {
-    if (this.#life.signal.aborted) return Promise.reject(this.#error ?? detached());
-    return this.#outbox.push(typeof input === 'string' ? new TextEncoder().encode(input) : input);
+  /**
+   * Writes to stdin; resolves when the gateway has accepted it. Rejects with `invalid_argument` for what is neither text nor
+   * bytes.
+   */
+  async write(input: Input): Promise<void> {
+    const bytes = bytesOf(input);
+    if (this.#life.signal.aborted) throw this.#error ?? detached();
+    await this.#outbox.push(bytes);
   }
 
   /** Closes stdin after what was written. */
@@ -161,7 +150,12 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   async #connect(): Promise<void> {
     const { process_id, WebSocket, ticket } = this.#options;
     try {
-      this.#ticket = await ticket?.();
+      this.#ticket = await newTicket(this.#options);
+    } catch (error) {
+      await this.#again(error, true);
+      return;
+    }
+    try {
       const query = this.#query();
       if (this.#life.signal.aborted) return;
       const { url, headers } = this.#wire.address(pathOf(process_id, '/attach'), query);
@@ -198,16 +192,22 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     }
     this.#outbox.connected(hello.accepted_bytes);
     if (first && this.#size) this.#control({ type: 'resize', ...this.#size });
+    if (!first) {
+      this.#backoff.reached();
+      this.#backoff = new Backoff(this.#retry);
+    }
     this.#greet?.resolve();
     this.#greet = null;
-    if (first) this.#options.on_line?.(null);
+    this.#tellLine(null);
   }
 
   #event(event: ProcessEvent): void {
     const last = seqOf(event);
-    if (last <= this.#after_seq) return;
-    this.#after_seq = last;
-    this.#unpainted = false;
+    const exits = event.event === 'exited'; // it may come before what paints, with a lower number
+    if (exits ? this.#exit_told : last <= this.#after_seq) return;
+    this.#after_seq = Math.max(last, this.#after_seq);
+    if (exits) this.#exit_told = true;
+    else this.#unpainted = false;
     this.#backoff.progress();
     this.#waiting.push(event);
     if (event.event === 'output') this.#waiting_bytes += event.chunk.length;
@@ -265,20 +265,28 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
       return;
     }
     if (code === 1000) return this.#finish(null);
-    if (performance.now() - opened_at >= this.#max_delay_ms) this.#backoff.progress(); // it held for a while
+    if (performance.now() - opened_at >= this.#retry.max_delay_ms) this.#backoff.progress(); // it held for a while
     await this.#again(cause ?? attachError(endReason(code, reason)) ?? lost(code));
   }
 
-  async #again(cause: unknown): Promise<void> {
+  /** @param at_first whether it is worth another attempt also before the first connection */
+  async #again(cause: unknown, at_first = false): Promise<void> {
     this.#connection = null;
+    if (this.#life.signal.aborted) return;
     try {
-      if (this.#hello === null) throw cause;
-      if (cause instanceof GatewayError) this.#options.on_line?.(cause);
+      if (this.#hello === null && !at_first) throw cause;
+      if (cause instanceof GatewayError && this.#hello) this.#tellLine(cause);
       await this.#backoff.pause(cause, this.#life.signal);
     } catch (error) {
       return this.#finish(error);
     }
     await this.#connect();
+  }
+
+  #tellLine(lost: GatewayError | null): void {
+    if (this.#lost === (lost !== null)) return;
+    this.#lost = lost !== null;
+    this.#options.on_line?.(lost);
   }
 
   #finish(error: unknown): void {
@@ -291,10 +299,3 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     this.#wake?.();
   }
 }
-
-const detached = () => new GatewayError('process_exited', 'Nothing is attached any more: the process has ended, or was left.');
-
-const lost = (code: number) => new GatewayError('upstream_unreachable', `The WebSocket to the gateway was lost (${code}).`);
-
-const replaced = (process_id: string) =>
-  new GatewayError('process_not_found', `The process ${JSON.stringify(process_id)} is another one by now.`, { process_id });

@@ -16,7 +16,10 @@ import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 import type { ScreenOutput } from '../protocol/screen.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
 import type { Ticket, TicketRequest } from '../protocol/ticket.js';
+import { type Attached, attach } from './attach.js';
+import type { GatewayAttachOptions } from './attach-options.js';
 import { Files } from './files.js';
+import { bytesOf, type Input } from './input-bytes.js';
 import { persist, startRetry } from './persist.js';
 import { newProcessId } from './process-id.js';
 import { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js';
@@ -40,11 +43,13 @@ export class Gateway {
   /** The same gateway call by call, without retries. */
   readonly processes: ExecProcess;
   readonly files: Files;
+  readonly #options: RemoteOptions;
   readonly #wire: Wire;
   readonly #retry: Required<RetryOptions>;
 
   /** @throws {GatewayError} `invalid_argument` for an address that cannot be called */
   constructor(options: RemoteOptions) {
+    this.#options = options;
     this.#wire = new Wire(options);
     this.processes = new RemoteExecProcess(options);
     this.#retry = retrySettings(options.retry);
@@ -117,9 +122,17 @@ export class Gateway {
     signal?.throwIfAborted();
   }
 
-  /** Feeds stdin. With `offset` a repeated write is taken once. */
-  write(process_id: string, input: string | Uint8Array, { signal, ...query }: WriteOptions & CallOptions = {}): Promise<Written> {
-    return this.processes.write(process_id, typeof input === 'string' ? new TextEncoder().encode(input) : input, query, { signal });
+  /**
+   * Attaches to a process by WebSocket, as the function `attach` does: resolves with the first connection, and takes up one that
+   * drops later. Patient as the gateway is, unless `retry` says otherwise.
+   */
+  attach(process_id: string, options: GatewayAttachOptions = {}): Promise<Attached> {
+    return attach({ ...this.#options, ...options, process_id, retry: options.retry ?? this.#options.retry });
+  }
+
+  /** Feeds stdin. With `offset` a repeated write is taken once. Rejects with `invalid_argument` for what is neither text nor bytes. */
+  async write(process_id: string, input: Input, { signal, ...query }: WriteOptions & CallOptions = {}): Promise<Written> {
+    return this.processes.write(process_id, bytesOf(input), query, { signal });
   }
 
   /** Sends a signal, such as SIGINT, to the process group unless `scope` says otherwise. */

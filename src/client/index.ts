@@ -51,10 +51,12 @@ export type {
 export type { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '../protocol/process.js';
 export type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 export type { EnvPolicy, StartRequest, TtySize } from '../protocol/start.js';
-export { Attached, type AttachOptions, attach } from './attach.js';
+export { Attached, attach } from './attach.js';
+export type { AttachOptions, GatewayAttachOptions } from './attach-options.js';
 export type { SocketClass, SocketLike } from './attach-socket.js';
 export { Files } from './files.js';
 export { Gateway, type RunProcessOptions, type StartProcessOptions } from './gateway.js';
+export type { Input } from './input-bytes.js';
 export { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js';
 export { RemoteFileSystem } from './remote-file-system.js';
 export type { RetryOptions } from './retry.js';

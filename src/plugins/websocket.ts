@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import websocket from '@fastify/websocket';
+import websocket, { type WebSocket } from '@fastify/websocket';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../protocol/error.js';
 import { MAX_ATTACH_MESSAGE_BYTES } from '../protocol/limits.js';
@@ -14,13 +14,16 @@ const CLOSING_MS = 300;
 /** The close code of a server that goes away (RFC 6455 §7.4.1). */
 export const GOING_AWAY = 1001;
 
+/** The close code for a message that is too large (RFC 6455 §7.4.1). */
+const TOO_LARGE = 1009;
+
 /** How one request becomes a WebSocket. */
 export interface Upgrade {
   /** The subprotocol to speak; null for none. */
   protocol: string | null;
   /** Further headers of the 101. */
   headers: Record<string, string>;
-  /** Largest message taken, in bytes; a larger one ends the connection with 1009. */
+  /** Largest message taken, in bytes; a larger one ends the connection with 1009 and the reason `{code, limit}`. */
   max_message_bytes: number;
 }
 
@@ -78,6 +81,7 @@ export function addWebSockets(app: GatewayApp): void {
       for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
       server.options.maxPayload = max_message_bytes; // read for each connection right after this
     });
+    server.on('connection', (socket: WebSocket, request: IncomingMessage) => tellTooLarge(socket, upgrades.get(request)));
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (handed_over.has(request.raw) && !reply.hasHeader('connection')) reply.header('connection', 'close');
@@ -89,6 +93,13 @@ export function addWebSockets(app: GatewayApp): void {
     done();
   });
   app.addHook('preValidation', (request, reply, done) => done(request.ws ? badHandshake(request, reply) : undefined));
+}
+
+/** A message that is too large is refused below, by a close without a reason: it gets one. */
+function tellTooLarge(socket: WebSocket, { max_message_bytes: limit = MAX_ATTACH_MESSAGE_BYTES }: Partial<Upgrade> = {}): void {
+  const close = socket.close.bind(socket);
+  socket.close = (code, reason) =>
+    close(code, reason ?? (code === TOO_LARGE ? JSON.stringify({ code: 'payload_too_large', limit }) : undefined));
 }
 
 /** The refusal of a request that needs a WebSocket and did not ask for one (RFC 9110 §15.5.22). */

@@ -31,7 +31,9 @@ export const AttachHello = Strict({
   type: Type.Literal('hello'),
   process: ProcessInfo,
   accepted_bytes,
-  after_seq: Count('The cursor: what comes begins after it; with screen=true the message that paints the screen bears it.'),
+  after_seq: Count(
+    'The cursor: what comes begins after it; with screen=true the message that paints the screen bears it, and an exited before it may come first.',
+  ),
   read_only: Type.Boolean({ description: 'Whether input and control are refused.' }),
   gap: Nullable(Gap),
 });

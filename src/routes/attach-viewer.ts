@@ -7,6 +7,7 @@ import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess, Subscription } from '../protocol/exec-process.js';
 import type { Gap, ProcessEvent } from '../protocol/output.js';
 import type { Exit, ProcessInfo } from '../protocol/process.js';
+import type { AttachBeginning } from './attach-beginning.js';
 import { readControl } from './attach-control.js';
 import { type AttachForm, NumberedForm, RawForm, textFrame } from './attach-form.js';
 import { beat } from './attach-heartbeat.js';
@@ -15,12 +16,9 @@ import { Receipts } from './attach-receipts.js';
 import { SameProcess } from './same-process.js';
 
 /** What a viewer is attached to, and how. */
-export interface Attachment {
+export interface Attachment extends AttachBeginning {
   process: ProcessInfo;
   subscription: Subscription<ProcessEvent>;
-  after_seq: number;
-  /** What makes a terminal show all up to `after_seq`, when that was asked for. */
-  paint: Uint8Array | null;
   read_only: boolean;
   /** Whether it speaks the subprotocol; else it is given bytes. */
   numbered: boolean;
@@ -84,12 +82,13 @@ export class AttachViewer {
 
   /** Shows what happens until there is no more, or the viewer leaves. */
   async run(): Promise<void> {
-    const { process, subscription, after_seq, paint, read_only, numbered } = this.#to;
+    const { process, subscription, after_seq, paint, exited, read_only, numbered } = this.#to;
     const stop = beat(this.#socket, this.#raw, this.#options.heartbeat_ms, () => this.#holds.size > 0);
     this.#socket.once('close', stop);
     if (numbered) {
       const { accepted_bytes } = process.stdin;
       this.#tell({ type: 'hello', process, accepted_bytes, after_seq, read_only, gap: subscription.gap });
+      if (exited) this.#tell({ type: 'exited', seq: exited.seq, exit_code: exited.exit_code, signal: exited.signal });
     }
     if (paint && this.#open) this.#raw.write(this.#form.paint(after_seq, paint));
     try {

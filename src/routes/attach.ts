@@ -9,6 +9,7 @@ import type { ExecProcess } from '../protocol/exec-process.js';
 import { MAX_ATTACH_MESSAGE_BYTES } from '../protocol/limits.js';
 import { Stream } from '../protocol/output.js';
 import { Strict } from '../protocol/schema.js';
+import { attachBeginning } from './attach-beginning.js';
 import { type Attachment, AttachViewer } from './attach-viewer.js';
 import { AfterSeq, ProcessPath } from './parameters.js';
 
@@ -66,10 +67,10 @@ async function attach(
     end();
   });
   const { stream } = request.query;
-  const { after_seq, paint } = await beginning(processes, process_id, request.query, life.signal);
+  const { after_seq, paint, exited } = await attachBeginning(processes, process_id, request.query, life.signal);
   const subscription = await processes.follow(process_id, { after_seq, stream }, { signal: life.signal, lend: true });
   const process = await processes.get(process_id, {}, { signal: life.signal });
-  const attachment = { process, subscription, after_seq, paint, read_only, numbered };
+  const attachment = { process, subscription, after_seq, paint, exited, read_only, numbered };
   if (!request.ws) return attachment;
   const { gap } = subscription;
   prepareUpgrade(request, reply, {
@@ -78,22 +79,6 @@ async function attach(
     max_message_bytes: MAX_ATTACH_MESSAGE_BYTES,
   });
   return attachment;
-}
-
-/** Where a viewer begins, and what it is shown before. */
-async function beginning(
-  processes: ExecProcess,
-  process_id: string,
-  { after_seq, screen = false }: AttachParameters,
-  signal: AbortSignal,
-): Promise<{ after_seq: number; paint: Uint8Array | null }> {
-  if (!screen) return { after_seq: after_seq ?? 0, paint: null };
-  if (after_seq !== undefined) {
-    const detail = 'screen=true begins with the screen as it is, after_seq with what was printed since then: give one of them.';
-    throw new GatewayError('invalid_request', detail, { field: 'after_seq' });
-  }
-  const { paint, next_seq } = await processes.screen(process_id, { paint: true }, { signal });
-  return { after_seq: next_seq - 1, paint };
 }
 
 /** A caller that only speaks what is not spoken here would not understand what it is sent (RFC 6455 §4.2.2). */

@@ -59,6 +59,17 @@ afterAll(async () => {
   server.close();
 });
 
+test.skipIf(CHROMIUM === null)('a token is refused with what a page needs in its place', async () => {
+  const error = await page.evaluate(async (url) => {
+    const { ExecGateway } = globalThis as unknown as PageWindow;
+    const told = await ExecGateway.attach({ url, token: 'secret', process_id: 'any' }).catch((error: unknown) => error);
+    return { typed: told instanceof ExecGateway.GatewayError, code: told.code, message: told.message, field: told.fields.field };
+  }, gateway.server.url);
+  expect(error).toMatchObject({ typed: true, code: 'invalid_argument', field: 'ticket' });
+  expect(error.message).toContain('browser');
+  expect(error.message).not.toContain('secret');
+});
+
 /** Opens a terminal over the attach addon or over `attach`, under a name; one that looks on does not answer what vim asks a terminal. */
 function openTerminal(
   name: string,

@@ -17,10 +17,26 @@ const DRAWS = [
   String.raw`head -c 1 > /dev/null; printf 'm plain \033[44mblue'; head -c 1 > /dev/null`,
 ].join('; ');
 
+/** Ends with 3; what it leaves behind prints to the terminal when it is gone, and sees that by its parent. */
+const OUTLIVED = `
+  const { spawn } = require('node:child_process');
+  console.log('hi');
+  const rest = 'trap "" HUP; while [ "$(ps -o ppid= -p $$ | tr -d " ")" = ' + process.pid + ' ]; do :; done; sleep 0.3; echo still';
+  spawn('sh', ['-c', rest], { stdio: 'inherit' }).on('spawn', () => process.exit(3));
+`;
+
 const to = (process_id: string, rest: Partial<AttachOptions> = {}) =>
   attach({ url: gateway.server.url, token: gateway.server.token ?? undefined, process_id, WebSocket, ...rest });
 
 const chunks = (events: ProcessEvent[]) => events.flatMap((event) => (event.event === 'output' ? [event.chunk] : []));
+
+const ends = (events: ProcessEvent[]) => events.filter(({ event }) => event !== 'output');
+
+async function events(attached: AsyncIterable<ProcessEvent[]>): Promise<ProcessEvent[]> {
+  const told: ProcessEvent[] = [];
+  for await (const batch of attached) told.push(...batch);
+  return told;
+}
 
 async function drawn(): Promise<string> {
   const { process_id } = await gateway.start(['sh', '-c', DRAWS], { tty: SIZE });
@@ -76,6 +92,44 @@ describe('attach with screen', () => {
     await late.untilEnd();
     for (const message of late.messages.slice(1)) await feed(seen, message as Buffer);
     expect(seen.buffer.active.getLine(2)?.translateToString(true)).toBe('    first plain blue');
+  });
+
+  test.each([
+    ['that printed', ['sh', '-c', 'echo hi; exit 3'], 'hi\r\n', 3],
+    ['that printed nothing', ['true'], '', 0],
+    // A shell of jobs: its job has a group of its own and lives on, and prints what the shell's end leaves of its terminal.
+    ['after which others printed', [process.execPath, '-e', OUTLIVED], 'hi\r\nstill\r\n', 3],
+  ])('of a process that has ended, %s: its end is told as without', async (_name, argv, printed, exit_code) => {
+    const { process_id } = await gateway.start(argv, { tty: SIZE });
+    const whole = await events(await to(process_id));
+    const late = await events(await to(process_id, { screen: true }));
+    expect(Buffer.concat(chunks(whole)).toString()).toBe(printed);
+    expect(ends(late)).toEqual(ends(whole));
+    expect(ends(late)).toMatchObject([{ event: 'exited', exit_code }, { event: 'closed' }]);
+    const seen = [viewer(SIZE), viewer(SIZE)] as const;
+    await feed(seen[0], Buffer.concat(chunks(whole)));
+    await feed(seen[1], Buffer.concat(chunks(late)));
+    expect(shownBy(seen[1])).toEqual(shownBy(seen[0]));
+    const client = await AttachClient.open(gateway, `/processes/${process_id}/attach?screen=true`);
+    expect(await client.untilEnd()).toEqual({ code: 1000, reason: JSON.stringify({ exit_code, signal: null }) });
+    expect(client.seqs()).toEqual([...client.seqs()].sort((a, b) => a - b));
+    expect(client.all('hello')[0]?.after_seq).toBe(Number(client.bytes(false).readBigUInt64BE(0)));
+    const raw = await AttachClient.open(gateway, `/processes/${process_id}/attach?screen=true`, false);
+    expect(await raw.untilEnd()).toEqual({ code: 1000, reason: JSON.stringify({ exit_code, signal: null }) });
+    expect(raw.messages).toHaveLength(1);
+  });
+
+  test('the end is told when the process ends while one looks on, and over a line that breaks', async () => {
+    const { process_id } = await gateway.start(['sh', '-c', 'stty -echo; echo ready; read x'], { tty: SIZE });
+    await gateway.fetch(`/processes/${process_id}/output?wait_ms=5000`).then((reply) => reply.text());
+    const looking = await to(process_id, { screen: true });
+    await looking.write('\n');
+    expect(ends(await events(looking))).toMatchObject([{ event: 'exited' }, { event: 'closed' }]);
+    for (let cut = 300; cut <= 1_500; cut += 50) {
+      await using proxy = await CuttingProxy.open(gateway.server.url, (count) => (count === 0 ? cut : null));
+      const late = await to(process_id, { url: proxy.url, screen: true, retry: RETRY }).catch(() => null);
+      if (late) expect(ends(await events(late))).toMatchObject([{ event: 'exited' }, { event: 'closed' }]);
+    }
   });
 
   test('is refused before the 101 where there is no terminal, and together with after_seq', async () => {

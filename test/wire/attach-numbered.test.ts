@@ -166,7 +166,9 @@ describe('exec-gateway.v1', () => {
     const other = await gateway.start(['cat'], { pipe_stdin: true });
     const large = await open(other.process_id);
     large.input(0, Buffer.alloc(4 * 1024 * 1024));
-    expect((await large.untilEnd()).code).toBe(1009);
+    const { code, reason } = await large.untilEnd();
+    expect(code).toBe(1009);
+    expect(JSON.parse(reason)).toEqual({ code: 'payload_too_large', limit: 4 * 1024 * 1024 });
     expect(await (await gateway.fetch(`/processes/${other.process_id}`)).json()).toMatchObject({ state: 'running' });
   });
 
