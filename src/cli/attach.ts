@@ -24,7 +24,8 @@ export async function attach(process_id: string, options: AttachOptions): Promis
     if (lives) await foreground.beginWithScreen();
     // A read-only view takes keys too: those that leave it.
     const takes = terminal !== null || ((stdin || process.stdin.isTTY) && !readOnly && found.stdin.open);
-    const input = takes ? new TypedInput(process.stdin, true, terminal ? detachKeys : [], readOnly) : null;
+    const leaving = terminal ? { keys: detachKeys, byCtrlC: () => readOnly === true || notice.lost } : undefined;
+    const input = takes ? new TypedInput(process.stdin, true, leaving, readOnly) : null;
     const view = { output, sink: output, notice, terminal, input, resizes: !readOnly, pass_signals: false };
     await leave(output, await inForeground(foreground, view));
   } catch (error) {

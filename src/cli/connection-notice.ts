@@ -4,6 +4,8 @@ export class ConnectionNotice {
   #lost = 0;
   /** Whether there was a connection. */
   connected = false;
+  /** What a person can do who does not want to wait; told with the loss. */
+  leave_by = '';
   /** Called when the gateway is back. */
   onBackAgain: () => void = () => {};
 
@@ -18,7 +20,9 @@ export class ConnectionNotice {
   }
 
   readonly onLost = (): void => {
-    if (this.#lost++ === 0) this.#say(`${this.connected ? 'connection lost' : 'the gateway cannot be reached'}, trying again…`);
+    if (this.#lost++ > 0) return;
+    const what = this.connected ? 'connection lost' : 'the gateway cannot be reached';
+    this.#say(`${what}, trying again…${this.leave_by && ` (${this.leave_by})`}`);
   };
 
   readonly onBack = (): void => {

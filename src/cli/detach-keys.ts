@@ -13,6 +13,11 @@ export function detachKeys(text: string): number[] {
   });
 }
 
+/** The keys as they are given, with blanks between them. */
+export function keysText(keys: number[]): string {
+  return keys.map((key) => (key < 0x20 ? `ctrl-${String.fromCharCode(key | 0x40).toLowerCase()}` : String.fromCharCode(key))).join(' ');
+}
+
 /** Finds the keys that mean to leave in what is typed; what only begins like them is held back. */
 export class DetachWatch {
   readonly #keys: number[];

@@ -12,8 +12,8 @@ import type { TypedInput } from './typed-input.js';
 /** Answers of a gateway that ends or has ended. */
 const GONE = new Set(['upstream_unreachable', 'shutting_down']);
 
-/** How a process in the foreground was left: it ended (`exit` null: its end was never told), or it goes on without us. */
-export type Outcome = { left: 'ended'; exit: ExitedEvent | null; closed: boolean } | { left: 'detached' };
+/** How a process in the foreground was left: it ended (`exit` null: its end was never told), or it goes on without us (`interrupted`: left by Ctrl-C). */
+export type Outcome = { left: 'ended'; exit: ExitedEvent | null; closed: boolean } | { left: 'detached'; interrupted: boolean };
 
 /** Where the events of a process go. */
 export interface Sink {
@@ -31,7 +31,7 @@ export class Foreground {
   #resizing: Promise<void> | null = null;
   #sizes: TtySize[] = [];
   #exit: ExitedEvent | null = null;
-  #detached = false;
+  #detached: Outcome | null = null;
   #failure: { error: unknown } | null = null;
 
   /** @param hold_ms how long the process waits for us when its output is not taken; as long as for others unless given */
@@ -95,7 +95,7 @@ export class Foreground {
       await fed;
     }
     if (this.#failure) throw this.#failure.error;
-    return this.#detached ? { left: 'detached' } : { left: 'ended', exit: this.#exit, closed };
+    return this.#detached ?? { left: 'ended', exit: this.#exit, closed };
   }
 
   /** Why it ended: one of the wire's reasons, `gone` when the gateway is not there to be asked; null when it is not known. */
@@ -107,9 +107,9 @@ export class Foreground {
     }
   }
 
-  /** Leaves the process running. */
-  detach(): void {
-    this.#detached = true;
+  /** Leaves the process running. @param interrupted whether by Ctrl-C */
+  detach(interrupted = false): void {
+    this.#detached = { left: 'detached', interrupted };
     this.#leaving.abort();
   }
 
@@ -152,7 +152,7 @@ export class Foreground {
       retry: this.#retry,
     };
     const feed = new InputFeed(input.source, target);
-    input.pipe(feed, () => this.detach());
+    input.pipe(feed, (interrupted) => this.detach(interrupted));
     try {
       await feed.run(this.#leaving.signal);
     } catch (error) {

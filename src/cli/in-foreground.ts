@@ -1,15 +1,18 @@
-import { constants } from 'node:os';
 import { OWN_FAILURE } from './call-failure.js';
 import type { ConnectionNotice } from './connection-notice.js';
+import { keysText } from './detach-keys.js';
 import type { Foreground, Outcome, Sink } from './foreground.js';
 import { leave } from './leave.js';
 import type { LocalOutput } from './local-output.js';
 import { type LocalTerminal, localSize, onResize } from './local-terminal.js';
-import { SignalRelay } from './signal-relay.js';
+import { SignalRelay, signalCode } from './signal-relay.js';
 import type { TypedInput } from './typed-input.js';
 
 /** What a program is told that writes where nobody reads (128 + SIGPIPE). */
-const PIPE_CODE = 128 + constants.signals.SIGPIPE;
+const PIPE_CODE = signalCode('SIGPIPE');
+
+/** What a program is told that Ctrl-C ended. */
+const INTERRUPTED_CODE = signalCode('SIGINT');
 
 /** How long a process has that ignores SIGPIPE, in milliseconds: nobody reads what it prints. */
 const PIPE_GRACE_MS = 2_000;
@@ -46,6 +49,7 @@ export async function inForeground(foreground: Foreground, view: View): Promise<
   const { output, sink, notice, terminal, input, resizes, pass_signals } = view;
   const raw = terminal !== null;
   notice.connected = true;
+  if (terminal) notice.leave_by = `Ctrl-C ${input?.keys.length ? `or ${keysText(input.keys)} ` : ''}leaves it running`;
   const release = () => {
     terminal?.restore();
     output.raw = false;
@@ -71,7 +75,8 @@ export async function inForeground(foreground: Foreground, view: View): Promise<
     const outcome = await foreground.follow(sink, input);
     const told = outcome.left === 'ended' && outcome.exit?.signal ? REASONS[(await foreground.reason()) ?? ''] : undefined;
     if (told !== undefined && pass_signals) output.say(told);
-    return exitCode(outcome, foreground, view);
+    const code = exitCode(outcome, foreground, view);
+    return relay.ended_by ? signalCode(relay.ended_by) : code;
   } finally {
     stopResizing();
     relay.close();
@@ -100,8 +105,8 @@ function exitCode(outcome: Outcome, { process_id }: Foreground, { output, input,
   if (output.failed) return OWN_FAILURE;
   if (output.reader_gone) return pass_signals ? PIPE_CODE : 0;
   if (outcome.left === 'detached') {
-    output.say(`left; it goes on as ${process_id}`);
-    return 0;
+    output.say(`left; it goes on as ${process_id}: exec-gateway attach ${process_id}`);
+    return outcome.interrupted && pass_signals ? INTERRUPTED_CODE : 0;
   }
   const { exit, closed } = outcome;
   if (!closed) output.say(`something that it started goes on, and holds its output: exec-gateway logs -f ${process_id}`);

@@ -82,13 +82,13 @@ export function attachCommand(): Command {
     .argument('<id>', 'its id')
     .addOption(new Option('-i, --stdin', 'pass standard input on also where it is no terminal, its end too'))
     .addOption(new Option('--read-only', 'look on only: no keys, no size').conflicts('stdin'));
-  return withRetry(withDetachKeys(withConnection(command), 'ctrl-p,ctrl-q')).addHelpText(
+  return withRetry(withDetachKeys(withConnection(command))).addHelpText(
     'after',
     `
 What it has printed comes first, as far as it is still held, then what it
 prints. On a terminal the keys go to a process that has one, Ctrl-C too, and
 ctrl-p ctrl-q leave it running. A process without a terminal gets lines, and
-Ctrl-C leaves it.
+Ctrl-C leaves it, as it does with --read-only and while the connection is lost.
 
   exec-gateway attach shell
   exec-gateway attach --detach-keys 'ctrl-]' shell

@@ -9,6 +9,9 @@ import { setting } from './setting.js';
 /** How long a connection that was lost is tried again, in milliseconds. */
 export const DEFAULT_RETRY_MS = 300_000;
 
+/** The keys that leave a process on a terminal running. */
+const DETACH_KEYS = 'ctrl-p,ctrl-q';
+
 /** The settings of `exec-gateway run`. */
 export interface RunOptions extends ConnectionOptions {
   stdin?: true;
@@ -19,7 +22,7 @@ export interface RunOptions extends ConnectionOptions {
   timeout?: number;
   id?: string;
   detach?: true;
-  detachKeys?: number[];
+  detachKeys: number[];
   retainBytes?: number;
   retryFor: number;
   json?: true;
@@ -35,11 +38,15 @@ and stderr, its exit code is that of this command. No shell is added.
   exec-gateway run --cwd /srv/app --env DEBUG=1 -- make test
   exec-gateway run --detach --id nightly -- ./build.sh
 
-Ctrl-C, and SIGTERM, SIGHUP and SIGQUIT, are passed on to it; the second one
-kills it, the third leaves it. Ctrl-Z stops it here and there. With -it each key
-is passed on, these too; SIGTERM and SIGHUP then end it. When the connection
-drops, it goes on at the gateway, and this command takes it up where it was.
-When this command is killed (SIGKILL), it goes on too: exec-gateway attach ID.
+Ctrl-C, and SIGTERM, SIGHUP and SIGQUIT, are passed on to it; a second one
+within 2 s kills it, the third leaves it. Ctrl-Z stops it here and there. With
+-it each key is passed on, these too, but ctrl-p ctrl-q, which leave it running;
+SIGTERM and SIGHUP then end it, with exit code 143 or 129.
+
+When the connection drops, it goes on at the gateway, and this command takes it
+up where it was; what is typed meanwhile arrives then. Ctrl-C (without -it the
+second one) and ctrl-p ctrl-q do not wait for that, and leave it running. When
+this command is killed (SIGKILL), it goes on too: exec-gateway attach ID.
 
 Exit codes: that of CMD, 128+n for signal n; 127 when CMD does not exist, 126
 when it cannot be executed, 125 for all else that is not CMD's own: the
@@ -78,9 +85,12 @@ export function withRetry(command: Command): Command {
 }
 
 /** Adds `--detach-keys`. */
-export function withDetachKeys(command: Command, standard?: string): Command {
-  const option = setting('--detach-keys <keys>', 'keys that leave it running, such as ctrl-p,ctrl-q').argParser(detachKeys);
-  return command.addOption(standard === undefined ? option : option.default(detachKeys(standard), standard));
+export function withDetachKeys(command: Command): Command {
+  return command.addOption(
+    setting('--detach-keys <keys>', 'keys that leave it running, on a terminal; "" for none')
+      .default(detachKeys(DETACH_KEYS), DETACH_KEYS)
+      .argParser(detachKeys),
+  );
 }
 
 function variable(text: string, before: Record<string, string> = {}): Record<string, string> {

@@ -26,7 +26,8 @@ export async function run(argv: string[], options: RunOptions): Promise<void> {
       return await leave(output, 0);
     }
     const terminal = tty && stdin ? localTerminal() : null;
-    const input = stdin ? new TypedInput(process.stdin, terminal !== null, terminal ? detachKeys : []) : null;
+    const leaving = terminal ? { keys: detachKeys, byCtrlC: () => notice.lost } : undefined;
+    const input = stdin ? new TypedInput(process.stdin, terminal !== null, leaving) : null;
     const collected = json ? new CollectedOutput() : null;
     const view: View = { output, sink: collected ?? output, notice, terminal, input, resizes: true, pass_signals: true };
     const code = await inForeground(new Foreground(processes, started, retry, MAX_HOLD_MS), view);

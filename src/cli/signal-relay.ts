@@ -13,6 +13,12 @@ const ENDED_MS = 10_000;
 /** How long this program waits with its own stop for that of the process, in milliseconds. */
 const STOP_MS = 1_000;
 
+/** How long after the first signal the second one kills, in milliseconds: later it is another first one. */
+const TWICE_MS = 2_000;
+
+/** What a shell tells of a program that a signal ended. */
+export const signalCode = (name: NodeJS.Signals): number => 128 + constants.signals[name];
+
 /** What the signals of this program do to a process at the gateway. */
 export interface SignalRelayOptions {
   /** Every key is passed on: what still comes as a signal is meant for this program, and ends both. */
@@ -26,12 +32,15 @@ export interface SignalRelayOptions {
   leave: (exit_code: number) => void;
 }
 
-/** Passes the signals of this program on: the first as it is, the second kills, the third leaves. */
+/** Passes the signals of this program on: the first as it is, the second within 2 s kills, the third leaves. */
 export class SignalRelay {
   readonly #foreground: Foreground;
   readonly #options: SignalRelayOptions;
   readonly #handlers = new Map<NodeJS.Signals, () => void>();
   #count = 0;
+  #first_at = 0;
+  /** The signal that ended a process whose terminal is here; null when none did. */
+  ended_by: NodeJS.Signals | null = null;
 
   constructor(foreground: Foreground, options: SignalRelayOptions) {
     this.#foreground = foreground;
@@ -57,18 +66,27 @@ export class SignalRelay {
   }
 
   #end(name: (typeof ENDING)[number]): void {
-    const { raw, lost, say, leave } = this.#options;
-    this.#count++;
-    if (this.#count > 2 || (this.#count === 2 && lost())) {
-      say(`it goes on as ${this.#foreground.process_id}: exec-gateway attach, exec-gateway kill`);
-      leave(128 + constants.signals[name]);
-    } else if (this.#count === 2) {
+    const { raw, lost, say } = this.#options;
+    const now = performance.now();
+    if (this.#count === 1 && now - this.#first_at > TWICE_MS && !lost()) this.#count = 0;
+    if (this.#count++ === 0) this.#first_at = now;
+    if (this.#count === 1 && lost()) say('passed on when the connection is back; once more leaves it running');
+    if (this.#count > 2 || (this.#count === 2 && lost())) this.#leave(name);
+    else if (this.#count === 2) {
       say('killing it; once more leaves it');
       void this.#foreground.terminate(0);
     } else if (raw && name !== 'SIGINT') {
+      this.ended_by = name;
       void this.#foreground.terminate();
-      setTimeout(() => leave(128 + constants.signals[name]), ENDED_MS).unref();
+      setTimeout(() => this.#leave(name), ENDED_MS).unref();
     } else void this.#foreground.signal(name);
+  }
+
+  #leave(name: NodeJS.Signals): void {
+    const { say, leave } = this.#options;
+    const { process_id } = this.#foreground;
+    say(`it goes on as ${process_id}: exec-gateway attach ${process_id}, exec-gateway kill ${process_id}`);
+    leave(signalCode(name));
   }
 
   /** Stops the process, then this program: its shell has the terminal again. SIGTSTP is ignored by whoever has no shell, so it is SIGSTOP there. */

@@ -7,11 +7,23 @@ import type { InputFeed } from './input-feed.js';
 /** How long the beginning of the detach keys waits for the rest, in milliseconds: by then it was meant for the process. */
 const HELD_MS = 500;
 
+/** What Ctrl-C sends on a terminal that hands every key on. */
+const CTRL_C = 3;
+
+/** The keys on a terminal that leave the process running. */
+export interface LeavingKeys {
+  /** Bytes that mean to leave; none: nothing does. */
+  keys: number[];
+  /** Whether Ctrl-C leaves, in place of going to the process. */
+  byCtrlC: () => boolean;
+}
+
 /** What a person types, or what a program pipes in. */
 export class TypedInput {
   readonly source: Readable;
   /** Whether others may type too. */
   readonly shared: boolean;
+  readonly #leaving: LeavingKeys;
   readonly #watch: DetachWatch;
   readonly #mute: boolean;
   #held: NodeJS.Timeout | undefined;
@@ -19,14 +31,20 @@ export class TypedInput {
   failure: Error | null = null;
 
   /**
-   * @param keys bytes that mean to leave; none: nothing does
+   * @param leaving what leaves the process; nothing unless given: what is piped in is data
    * @param mute whether all other keys are for nobody
    */
-  constructor(source: Readable, shared: boolean, keys: number[] = [], mute = false) {
+  constructor(source: Readable, shared: boolean, leaving: LeavingKeys = { keys: [], byCtrlC: () => false }, mute = false) {
     this.#mute = mute;
     this.source = source;
     this.shared = shared;
-    this.#watch = new DetachWatch(keys);
+    this.#leaving = leaving;
+    this.#watch = new DetachWatch(leaving.keys);
+  }
+
+  /** The bytes that mean to leave. */
+  get keys(): number[] {
+    return this.#leaving.keys;
   }
 
   /** A terminal that is gone has ended. */
@@ -34,8 +52,8 @@ export class TypedInput {
     return (this.source as Partial<ReadStream>).isTTY === true || (error as NodeJS.ErrnoException).code === 'ECONNRESET';
   }
 
-  /** Hands all that comes to `feed`, up to the detach keys. */
-  pipe(feed: InputFeed, detach: () => void): void {
+  /** Hands all that comes to `feed`, up to what leaves: the detach keys, or Ctrl-C (`interrupted`). */
+  pipe(feed: InputFeed, detach: (interrupted: boolean) => void): void {
     const push = (bytes: Uint8Array) => {
       if (!this.#mute) feed.push(bytes);
     };
@@ -44,9 +62,10 @@ export class TypedInput {
     };
     this.source.on('data', (bytes: Buffer) => {
       clearTimeout(this.#held);
+      if (bytes.includes(CTRL_C) && this.#leaving.byCtrlC()) return detach(true);
       const { send, detached } = this.#watch.take(bytes);
       push(send);
-      if (detached) detach();
+      if (detached) detach(false);
       else if (this.#watch.holds) this.#held = setTimeout(() => push(this.#watch.release()), HELD_MS);
     });
     this.source.once('end', end);

@@ -75,7 +75,7 @@ describe('attach without a terminal', () => {
     const { child, ended } = start(['attach', id], { input: Buffer.from('line\n') });
     await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()));
     child.kill('SIGINT');
-    expect(await ended).toMatchObject({ code: 0, stderr: `exec-gateway attach: left; it goes on as ${id}\n` });
+    expect(await ended).toMatchObject({ code: 0, stderr: `exec-gateway attach: left; it goes on as ${id}: exec-gateway attach ${id}\n` });
     expect((await processes())[0]).toMatchObject({ state: 'running', stdin: { open: true, accepted_bytes: 0 } });
   });
 });

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CuttingProxy } from '../support/cutting-proxy.js';
 import { isRunning, until } from '../support/proc.js';
 import { RunScene } from './run-scene.js';
 
 const MIB = 1024 * 1024;
-const scene = new RunScene();
+const scene = new RunScene({ flags: ['--allow-host', '127.0.0.1'] });
 const { gateway, call, sh, start, prints, processes } = scene;
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
@@ -209,6 +210,24 @@ describe('signals', () => {
     await told;
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ code: 137, signal: null, stderr: 'exec-gateway run: killing it; once more leaves it\n' });
+  });
+
+  test('while the connection is lost, the first one says what becomes of it, the second one leaves', async () => {
+    await using line = await CuttingProxy.open(gateway.server.url, () => null);
+    const { child, ended } = start(['run', '--', 'sh', '-c', trapping], { env: { EXEC_GATEWAY_URL: line.url } });
+    const told = (word: string) => until(word, () => stderr.includes(word));
+    let stderr = '';
+    child.stderr.on('data', (text: string) => {
+      stderr += text;
+    });
+    await ready(child);
+    await line[Symbol.asyncDispose]();
+    await told('trying again');
+    child.kill('SIGINT');
+    await told('passed on when the connection is back; once more leaves it running');
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/it goes on as (\w+): exec-gateway attach \1/) });
+    expect((await processes())[0]?.state).toBe('running');
   });
 
   test('Ctrl-Z stops it here and there, and fg goes on with both', async () => {

@@ -102,11 +102,26 @@ describe.skipIf(findTmux() === null)('on a terminal', () => {
     expect(process?.stdin.accepted_bytes).toBe(Array.from({ length: 60 }, (_, i) => `line${i}x\r`).join('').length + 1);
   });
 
+  test.each<[string, string[], number]>([
+    ['Ctrl-C', ['C-c'], 130],
+    ['the detach keys', ['C-p', 'C-q'], 0],
+  ])('while the connection is lost, %s leave the process running, and what was typed is not sent', async (_name, keys, code) => {
+    await using line = await CuttingProxy.open(gateway.server.url, () => null);
+    using tmux = terminal(bash(), { EXEC_GATEWAY_URL: line.url });
+    await tmux.shows('there>');
+    await line[Symbol.asyncDispose]();
+    await tmux.shows(/trying again… \(Ctrl-C or ctrl-p/);
+    tmux.keys('exit', 'Enter', ...keys);
+    const screen = (await tmux.shows(WHOLE)).replaceAll('\n', ''); // its lines are longer than those of the terminal
+    expect(screen).toMatch(new RegExp(`it goes on as (\\w+): exec-gateway attach \\1left with ${code}icanon`));
+    expect((await processes())[0]).toMatchObject({ state: 'running', stdin: { accepted_bytes: 0 } });
+  });
+
   test('SIGTERM ends the process, and leaves the terminal whole', async () => {
     using tmux = terminal(`exec 3>${dir}/pid; sh -c 'echo $$ >&3; exec "$@"' sh ${bash()}`);
     await tmux.shows('there>');
     process.kill(Number(readFileSync(join(dir, 'pid'), 'utf8')), 'SIGTERM');
-    await tmux.shows(WHOLE);
+    expect(await tmux.shows(WHOLE)).toContain('left with 143');
     await until('it has ended', async () => (await processes())[0]?.exited_at !== null);
     expect((await processes())[0]?.reason).toBe('terminated');
   });
@@ -149,13 +164,17 @@ describe.skipIf(findTmux() === null)('on a terminal', () => {
     expect(await tmux.shows(WHOLE)).not.toMatch(/^~$/m);
   });
 
-  test('attach --read-only takes the keys that leave it, and no other', async () => {
+  test('attach --read-only takes the keys that leave it, Ctrl-C too, and no other', async () => {
     const { process_id } = await gateway.start(['sh', '-c', 'echo ready; cat'], { tty: true });
     using tmux = terminal(`${CLI} attach --read-only ${process_id}`);
     await tmux.shows('ready');
     tmux.keys('typed', 'Enter', 'C-p', 'C-q');
     await tmux.shows(WHOLE);
-    expect((await processes())[0]).toMatchObject({ stdin: { accepted_bytes: 0 }, tty: { cols: 80, rows: 24 } });
+    using again = terminal(`${CLI} attach --read-only ${process_id}`);
+    await again.shows('ready');
+    again.keys('C-c');
+    expect(await again.shows(WHOLE)).toContain('left with 0');
+    expect((await processes())[0]).toMatchObject({ state: 'running', stdin: { accepted_bytes: 0 }, tty: { cols: 80, rows: 24 } });
   });
 });
 
