@@ -13,6 +13,9 @@ const ADVICE: Record<string, string> = {
   shutting_down: 'try again when it is back.',
 };
 
+/** What an id may be. */
+const ID_WORDS = '--id takes 1 to 128 of A-Z a-z 0-9 . _ : -, but not "." or "..".';
+
 /** Exit codes of what could not be run, as of env(1) and `docker run`. */
 const NOT_RUN: Record<string, number> = {
   command_not_found: 127,
@@ -29,7 +32,15 @@ export function failureLine(error: unknown): string {
   if (error.code === 'unauthorized') {
     return 'The gateway does not take this token, or it was given none: set EXEC_GATEWAY_TOKEN, or give --token-file. [unauthorized]';
   }
-  return advised(error, ADVICE);
+  if (error.code === 'invalid_request' && error.fields.field === 'process_id') return `${ID_WORDS} [${error.code}]`;
+  return advised({ code: error.code, message: inOwnWords(error.message) }, ADVICE);
+}
+
+/** What the gateway says of its calls, in words of the command line. */
+function inOwnWords(message: string): string {
+  return message
+    .replaceAll('DELETE /processes/{process_id}?purge=true', 'exec-gateway rm --force')
+    .replaceAll('leave process_id out', 'leave --id out');
 }
 
 /** What went wrong, its code, and what to do where that is known. */

@@ -13,9 +13,10 @@ export interface CpOptions extends ConnectionOptions {
 
 const NOTES = `
 A path of the gateway begins with a colon: ":/etc/hosts" is absolute, ":data"
-begins at its file root. Any other path is of this machine (write "./:x" for a
-file that begins with a colon), and "-" is standard input or output; with -r it
-is a tar. A directory that is there takes what is copied under its own name.
+begins at its file root: the --fs-root of the gateway, and without one "/". Any
+other path is of this machine (write "./:x" for a file that begins with a
+colon), and "-" is standard input or output; with -r it is a tar.
+A directory that is there takes what is copied under its own name.
 
   exec-gateway cp app.tar.gz :/srv/
   exec-gateway cp -r :/srv/app/logs .

@@ -34,6 +34,11 @@ export interface KillOptions extends ConnectionOptions {
   grace?: number;
 }
 
+/** The settings of `exec-gateway rm`. */
+export interface RmOptions extends ConnectionOptions {
+  force?: true;
+}
+
 /** The settings of `exec-gateway wait`. */
 export interface WaitOptions extends ConnectionOptions {
   json?: true;
@@ -93,7 +98,8 @@ Ctrl-C leaves it, as it does with --read-only and while the connection is lost.
   exec-gateway attach shell
   exec-gateway attach --detach-keys 'ctrl-]' shell
 
-Exit codes: that of the process, 0 when it was left, 125 for a failure.`,
+Exit codes: that of the process, 0 when it was left, 2 for a command line that
+cannot be used, 125 for any other failure.`,
   );
 }
 
@@ -112,11 +118,28 @@ export function killCommand(): Command {
     'after',
     `
 It returns when they have ended. One that had ended already is no failure,
-unless it should have got a signal.
+unless it should have got a signal. Exit codes: 0, 1 when one failed, 2 for a
+command line that cannot be used.
 
   exec-gateway kill nightly
   exec-gateway kill --grace 30s shop-db
   exec-gateway kill -s HUP proxy`,
+  );
+}
+
+/** The `rm` command without its action. */
+export function rmCommand(): Command {
+  const command = new Command('rm')
+    .description('Forget processes that have ended: their ids are free again.')
+    .argument('<id...>', 'their ids')
+    .addOption(new Option('-f, --force', 'end those that run, with all that they started'));
+  return withConnection(command).addHelpText(
+    'after',
+    `
+What they printed is forgotten too. Exit codes: 0, 1 when one failed, 2 for a
+command line that cannot be used.
+
+  exec-gateway rm nightly`,
   );
 }
 
@@ -129,7 +152,8 @@ export function waitCommand(): Command {
   return withRetry(withConnection(command)).addHelpText(
     'after',
     `
-The exit code is that of the last one named; 125 when one is not known.
+The exit code is that of the last one named; 125 when one is not known, 2 for a
+command line that cannot be used.
 
   exec-gateway wait nightly && echo built`,
   );
@@ -137,12 +161,12 @@ The exit code is that of the last one named; 125 when one is not known.
 
 const labels = (text: string, before: string[] = []): string[] => [...before, labelPair(text).join('=')];
 
-/** A number is the signal that has it here; the gateway knows names. */
+/** The name of a signal, given by that, with or without SIG and in any case, or by the number that it has here. */
 function signal(text: string): string {
-  if (!/^\d+$/.test(text)) return text;
-  const found = Object.entries(constants.signals).find(([, number]) => number === Number(text));
+  const wanted = `SIG${text.toUpperCase().replace(/^SIG/, '')}`;
+  const found = Object.entries(constants.signals).find(([name, number]) => name === wanted || text === String(number));
   if (found) return found[0];
-  throw new InvalidArgumentError('No signal has this number here.');
+  throw new InvalidArgumentError('No signal has this name or number here.');
 }
 
 function lines(text: string): number {

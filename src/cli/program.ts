@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { CpOptions } from './cp-options.js';
-import type { AttachOptions, KillOptions, LogsOptions, PsOptions, WaitOptions } from './process-options.js';
+import type { AttachOptions, KillOptions, LogsOptions, PsOptions, RmOptions, WaitOptions } from './process-options.js';
 import type { RunOptions } from './run-options.js';
 import type { ServeOptions } from './serve-options.js';
 import { VERSION } from './version.js';
@@ -26,6 +26,8 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
       .action(async (id: string, options: AttachOptions) => (await import('./attach.js')).attach(id, options)),
   kill: async () =>
     (await processes()).killCommand().action(async (ids: string[], options: KillOptions) => (await import('./kill.js')).kill(ids, options)),
+  rm: async () =>
+    (await processes()).rmCommand().action(async (ids: string[], options: RmOptions) => (await import('./rm.js')).rm(ids, options)),
   wait: async () =>
     (await processes()).waitCommand().action(async (ids: string[], options: WaitOptions) => (await import('./wait.js')).wait(ids, options)),
   cp: async () =>
@@ -34,16 +36,20 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
       .action(async (paths: string[], options: CpOptions) => (await import('./cp.js')).cp(paths, options)),
 };
 
+/** What a person is told begins with this: the program, and the command that these words name. */
+export const spokenName = ([name = '']: string[]): string => (Object.hasOwn(COMMANDS, name) ? `exec-gateway ${name}` : 'exec-gateway');
+
 /** The command line for these words: with the one command that they name, else with all. */
 export async function program(words: string[]): Promise<Command> {
   const all = new Command('exec-gateway')
     .description('An HTTP gateway that starts, watches, feeds and ends processes, and moves files.')
     .version(VERSION)
     .enablePositionalOptions()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, `${spokenName(words)}: `)) })
     .exitOverride();
   const [name = ''] = words;
   const named = Object.entries(COMMANDS).filter(([command]) => command === name);
-  all.showHelpAfterError(`(try: exec-gateway ${named.length > 0 ? `${name} ` : ''}--help)`);
+  all.showHelpAfterError(`(try: ${spokenName(words)} --help)`);
   for (const [, create] of named.length > 0 ? named : Object.entries(COMMANDS)) all.addCommand((await create()).copyInheritedSettings(all));
   return all;
 }

@@ -69,7 +69,7 @@ export function runCommand(): Command {
     .addOption(new Option('--label <key=value>', 'a label to find it by; repeatable').argParser(label))
     .addOption(new Option('--timeout <time>', 'end it after so long: 500ms, 30s, 5m, 2h').argParser(duration(1, MAX_TIMEOUT_MS)))
     .addOption(new Option('--id <id>', 'its id; run again with the same id and command, it goes on with the process there is'))
-    .addOption(new Option('--detach', 'only start it, and print its id').conflicts('tty'))
+    .addOption(new Option('--detach', 'only start it, and print its id; it gets no input').conflicts(['tty', 'stdin']))
     .addOption(new Option('--retain-bytes <n>', 'output that the gateway keeps for it, in bytes').argParser(retained))
     .addOption(new Option('--json', 'print one line of JSON at the end, with the first MiB of its stdout and stderr'));
   return withRetry(withDetachKeys(withConnection(command))).addHelpText('after', NOTES);

@@ -93,6 +93,20 @@ describe('kill and wait', () => {
     expect(await prints(['kill', polite])).toBe('');
   });
 
+  test('rm frees the id of one that has ended, and with --force of one that runs', async () => {
+    const argv = ['run', '--detach', '--id', 'again', '--', 'sleep', '60'];
+    await prints(argv);
+    expect(await call(['rm', 'again', 'nobody'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^exec-gateway rm: again: it runs: .*\nexec-gateway rm: nobody: .*\[process_not_found\]/),
+    });
+    expect(await prints(['rm', '--force', 'again'])).toBe('');
+    await prints(argv);
+    await prints(['kill', 'again']);
+    expect(await prints(['rm', 'again'])).toBe('');
+    expect(await processes()).toEqual([]);
+  });
+
   test('tell what they could not do', async () => {
     const id = await started('exit 0');
     await call(['wait', id]);
@@ -127,7 +141,7 @@ describe('a line that breaks', () => {
 });
 
 describe('help', () => {
-  test.each(['run', 'ps', 'logs', 'attach', 'kill', 'wait', 'cp', 'serve'])(
+  test.each(['run', 'ps', 'logs', 'attach', 'kill', 'rm', 'wait', 'cp', 'serve'])(
     'of %s fits a terminal, and is in the list',
     async (command) => {
       const help = await prints([command, '--help']);

@@ -135,11 +135,14 @@ describe('the exit code', () => {
     ],
     ['a gateway that is not there', [], { EXEC_GATEWAY_URL: 'http://127.0.0.1:1' }, /cannot be reached: .*\(is it running, and is --url/],
     ['a socket that is not there', [], { EXEC_GATEWAY_URL: 'unix:/no/socket' }, /cannot be reached: .*ENOENT/],
-    ['an id that cannot be one', ['--id', 'a b'], {}, /process_id .*\[invalid_request\]$/m],
-    ['a flag that is not known', ['--cwdd', '/'], {}, /unknown option '--cwdd'/],
+    ['an id that cannot be one', ['--id', 'a b'], {}, /^exec-gateway run: --id takes .*\[invalid_request\]$/m],
+    ['an id that is empty', ['--id', ''], {}, /^exec-gateway run: --id takes .*\[invalid_request\]$/m],
+    // A variable that is set to nothing counts as not set: it is not what is refused.
+    ['input that would be left behind', ['--detach', '-i'], { EXEC_GATEWAY_URL: '' }, /'--detach' cannot be used with option '-i/],
+    ['a flag that is not known', ['--cwdd', '/'], {}, /^exec-gateway run: unknown option '--cwdd'/],
     ['a time that is none', ['--timeout', 'soon'], {}, /500ms, 30s, 5m or 2h/],
     ['a label that is none', ['--label', 'x'], {}, /key=value/],
-    ['a token file that is not there', ['--token-file', '/no/file'], {}, /^exec-gateway: --token-file: \/no\/file does not exist\.$/m],
+    ['a token file that is not there', ['--token-file', '/no/file'], {}, /^exec-gateway run: --token-file: \/no\/file does not exist\.$/m],
   ])('is 125 for %s', async (_name, flags, env, says) => {
     const { code, stdout, stderr } = await call(['run', ...flags, '--', 'true'], { env });
     expect([code, stdout.toString()]).toEqual([125, '']);
@@ -170,7 +173,7 @@ describe('settings', () => {
     expect(await prints(argv)).toBe(await prints(argv));
     expect(await call(['run', '--id', 'once', '--', 'true'])).toMatchObject({
       code: 125,
-      stderr: expect.stringMatching(/\[process_exists\] \(give another --id/),
+      stderr: expect.stringMatching(/until exec-gateway rm --force ends .* leave --id out. \[process_exists\] \(give another --id/),
     });
   });
 

@@ -15,8 +15,10 @@ test('a signal may be given by its number', async () => {
   await prints(['run', '--detach', '--id', 'numbered', '--', 'sleep', '60']);
   await prints(['kill', '-s', '9', 'numbered']);
   expect((await call(['wait', 'numbered'])).code).toBe(137);
-  expect(await call(['kill', '-s', '99', 'numbered'])).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/No signal has this number/),
-  });
+  for (const none of ['99', 'FOO']) {
+    expect(await call(['kill', '-s', none, 'numbered'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^exec-gateway kill: .*No signal has this name or number/),
+    });
+  }
 });
