@@ -9,6 +9,8 @@ import { formatMessage } from 'publint/utils';
 
 const root = resolve(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** The client in one file, made of others. */
+const BUNDLE = 'dist/browser/client.js';
 const scratch = mkdtempSync(join(tmpdir(), 'package-'));
 const run = (command, args, cwd) => execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
@@ -26,9 +28,9 @@ try {
 /** Everything the manifest promises is there, and nothing built from a source that is gone. */
 function checkFiles(files) {
   const targets = (value) => (typeof value === 'string' ? [value.replace('./', '')] : Object.values(value).flatMap(targets));
-  const promised = [...targets(manifest.exports), ...targets(manifest.bin), 'LICENSE', 'README.md', 'CHANGELOG.md', 'openapi.yaml'];
+  const promised = [...targets(manifest.exports), ...targets(manifest.bin), 'LICENSE', 'README.md', 'CHANGELOG.md', 'openapi.yaml', BUNDLE];
   for (const file of promised) assert(files.includes(file), `The package lacks ${file}.`);
-  for (const file of files.filter((name) => name.endsWith('.js'))) {
+  for (const file of files.filter((name) => name.endsWith('.js') && name !== BUNDLE)) {
     const source = file.replace('dist/', 'src/').replace(/\.js$/, '.ts');
     assert(existsSync(join(root, source)), `${file} has no source: remove dist and build again.`);
   }

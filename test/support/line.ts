@@ -36,8 +36,13 @@ export class Line implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Breaks every connection there is; new ones are carried. */
+  breakAll(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.breakAll();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 }
