@@ -37,6 +37,7 @@ const BODY: ErrorCode[] = ['invalid_json', 'payload_too_large', 'unsupported_med
 const ONE: ErrorCode[] = ['process_not_found', 'uri_too_long'];
 const LAUNCH: ErrorCode[] = [
   'invalid_argument',
+  'path_outside_root',
   'process_exists',
   'text_file_busy',
   'command_not_found',

@@ -95,7 +95,7 @@ export const OPERATIONS: Record<string, Operation> = {
     tag: 'Processes',
     summary: 'End a process',
     description:
-      'Sends SIGTERM to the process group, and SIGKILL after grace_ms to what is left of it. It may be repeated. The process stays readable unless purge is given.',
+      'Sends SIGTERM to the process group, and SIGKILL after grace_ms to what is left of it. It may be repeated: running says whether the process ran when the call came, also where wait_ms saw its end. The process stays readable unless purge is given.',
     replies: { 200: json('Asked to end.', Terminated, { running: true }) },
     errors: ['invalid_request', ...ONE, ...BODY],
   },
@@ -197,6 +197,7 @@ export const OPERATIONS: Record<string, Operation> = {
     operationId: 'resizeTerminal',
     tag: 'Input',
     summary: 'Resize the terminal',
+    description: 'All viewers share the one size: the last one to set it wins, and the others are not told.',
     example: { cols: 120, rows: 40 },
     replies: { 204: EMPTY },
     errors: ['invalid_request', ...ONE, ...BODY, 'process_exited', 'not_a_tty'],
@@ -207,7 +208,7 @@ export const OPERATIONS: Record<string, Operation> = {
     tag: 'Processes',
     summary: 'Make a ticket for a browser',
     description:
-      'A browser opens event streams and WebSockets without headers: give it a ticket in the address instead of the token. It is short-lived and opens one process only: …/events, and …/output with follow=true. What was opened with it goes on when it expires; to come back then takes a new one.',
+      'A browser opens event streams and WebSockets without headers: give it a ticket in the address instead of the token. It is short-lived and opens one process only, at …/events, …/output with follow=true, and …/attach (the WebSocket). What was opened with it goes on when it expires; to come back then takes a new one.',
     example: { process_id: 'build-42', ttl_ms: 60_000 },
     replies: {
       201: json('The ticket.', Ticket, {

@@ -215,7 +215,9 @@ function baseOf(url: string): string {
   } catch {
     // Told below, with the rest of what cannot be called.
   }
-  const detail = 'url is not an address a gateway can have: give http://HOST:PORT or https://HOST/PATH, and the token apart from it.';
+  const detail = /^unix:/i.test(url)
+    ? 'url names a unix socket, which only the command line takes: give http://localhost, and a fetch that calls the socket.'
+    : 'url is not an address a gateway can have: give http://HOST:PORT or https://HOST/PATH, and the token apart from it.';
   throw new GatewayError('invalid_argument', detail, { field: 'url' });
 }
 

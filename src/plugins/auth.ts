@@ -21,6 +21,10 @@ declare module 'fastify' {
   }
 }
 
+const SEND_TOKEN = 'Send the token of this gateway in one header: "Authorization: Bearer TOKEN".';
+
+const TICKET_ADDRESSES = 'A ticket opens …/events, …/output?follow=true and …/attach of its process, and nothing else. ';
+
 type Query = Record<string, string | string[] | undefined>;
 
 /**
@@ -50,9 +54,8 @@ function access(request: FastifyRequest, admits: (request: FastifyRequest) => bo
     delete query.ticket; // it is no parameter of the route
     return tickets.scope(ticket, (request.params as { process_id: string }).process_id);
   }
-  if (!admits(request)) {
-    throw new GatewayError('unauthorized', 'Send the token of this gateway in one header: "Authorization: Bearer TOKEN".');
-  }
+  if (!admits(request))
+    throw new GatewayError('unauthorized', (query.ticket === undefined || has_header ? '' : TICKET_ADDRESSES) + SEND_TOKEN);
   if (ticket === undefined) return 'all';
   throw new GatewayError('invalid_request', 'A ticket came together with an Authorization header: send one of them.', { field: 'ticket' });
 }

@@ -10,14 +10,15 @@ type Query = Record<string, string | string[] | undefined>;
 /**
  * Turns the texts of a query string into the values its schema names, and nothing by guess: integers are plain decimal
  * digits, booleans are true or false, only arrays may repeat, and unknown parameters are refused.
+ * @param others names of parameters that were taken before, to be told with those of the schema
  * @throws {GatewayError} `invalid_request`; `invalid_cursor` for `after_seq`
  */
-export function queryValues(schema: TSchema, query: Query): Record<string, unknown> {
+export function queryValues(schema: TSchema, query: Query, others: string[] = []): Record<string, unknown> {
   const properties: Record<string, TSchema> = schema.properties;
   const values: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(query)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property === undefined) throw unknownParameter(name, Object.keys(properties));
+    if (property === undefined) throw unknownParameter(name, [...Object.keys(properties), ...others]);
     values[name] = value(name, property, text ?? '');
   }
   return values;

@@ -9,12 +9,18 @@ import { queryValues } from './query-values.js';
 /** Checks requests by their TypeBox schemas: no coercion, no defaults filled in, no field dropped. */
 export function addValidation(app: GatewayApp): void {
   TypeRegistry.Set<TSchema & { enum: string[] }>('Unsafe', (schema, value) => schema.enum.includes(value as string));
-  app.setValidatorCompiler(compile);
+  const ticketed = new Set<string>();
+  app.addHook('onRoute', ({ url, config }) => void (config?.ticket && ticketed.add(url)));
+  app.setValidatorCompiler<TSchema>((route) => compile(route, ticketed.has(route.url ?? '')));
   // Replies are made from typed values; their schemas describe them in the spec.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
 }
 
-const compile: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+/** @param takes_ticket whether the address can be asked with a ticket, which has been looked at before */
+function compile(
+  { schema, httpPart }: Parameters<FastifySchemaCompiler<TSchema>>[0],
+  takes_ticket: boolean,
+): ReturnType<FastifySchemaCompiler<TSchema>> {
   const check = TypeCompiler.Compile(schema);
   const checked = (value: unknown) => {
     if (check.Check(value)) return { value };
@@ -26,9 +32,9 @@ const compile: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   if (httpPart !== 'querystring') return checked;
   return (query) => {
     try {
-      return checked(queryValues(schema, query));
+      return checked(queryValues(schema, query, takes_ticket ? ['ticket'] : []));
     } catch (error) {
       return { error: error as Error };
     }
   };
-};
+}

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_RETAIN_BYTES, GatewayError, type ProcessStats, type StartRequest } from '../protocol/index.js';
 import { quoted } from '../protocol/quoted.js';
+import { ProcessId } from '../protocol/start.js';
 import { ChangeLog } from './change-log.js';
 import type { LaunchSpec } from './child.js';
 import { childEnv } from './child-env.js';
@@ -13,6 +14,8 @@ import { Retention, type RetentionLimits } from './retention.js';
 import { Screens } from './screens.js';
 import { checkSize, checkText } from './start-check.js';
 import { uuidV7 } from './uuid-v7.js';
+
+const CAN_BE_ID = new RegExp(ProcessId.pattern as string);
 
 /** Ids of forgotten processes that are still known, so that a late retry does not run a command again. */
 const SPENT_IDS = 100_000;
@@ -84,8 +87,10 @@ export class ProcessHandler implements ProcessHooks {
   get(process_id: string): HostedProcess {
     const found = this.#processes.get(process_id);
     if (found) return found;
-    const detail = `There is no process ${quoted(process_id)}: it was never started, or it was forgotten after its retention.`;
-    throw new GatewayError('process_not_found', detail, { process_id });
+    const why = CAN_BE_ID.test(process_id)
+      ? 'it was never started, or it was forgotten after its retention'
+      : 'an id is 1 to 128 of A-Z a-z 0-9 . _ : -, but not "." or ".."';
+    throw new GatewayError('process_not_found', `There is no process ${quoted(process_id)}: ${why}.`, { process_id });
   }
 
   /**

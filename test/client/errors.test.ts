@@ -23,6 +23,11 @@ describe('errors', () => {
     }
   });
 
+  test('of a unix socket says where it can be given, and what to give here', () => {
+    const detail = 'url names a unix socket, which only the command line takes: give http://localhost, and a fetch that calls the socket.';
+    expect(() => new Gateway({ url: 'unix:/run/gateway.sock' })).toThrow(detail);
+  });
+
   test.each([
     [502, 'text/html', '<h1>Bad gateway</h1>'],
     [404, 'text/plain', 'not found'],

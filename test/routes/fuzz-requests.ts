@@ -74,6 +74,19 @@ const signal = sparse(
   { scope: rarely(fc.constantFrom('group', 'leader', 'foreground'), odd) },
 );
 
+const ticket = sparse(
+  { process_id: rarely(IDS, odd) },
+  { scope: rarely(fc.constantFrom('read', 'write'), odd), ttl_ms: rarely(fc.integer({ min: 1000, max: 60_000 }), badCount) },
+);
+
+/** The headers of a WebSocket that is whole. */
+const UPGRADE = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+};
+
 const label = oneOf('k=v');
 const stream = oneOf('stdout', 'stderr', 'pty');
 
@@ -90,6 +103,23 @@ const CALLS: Call[] = [
     query: { after_seq: seq, wait_ms: wait, max_bytes: seq, stream, encoding: oneOf('base64', 'utf8'), follow: flag },
   },
   { method: 'GET', path: `${ONE}/events`, query: { after_seq: seq, stream } },
+  {
+    method: 'GET',
+    path: `${ONE}/attach`,
+    query: { after_seq: seq, stream, read_only: flag, screen: flag, ticket: oneOf('read.0.pipe.x', 'x') },
+    headers: fc.constantFrom<Record<string, string>>(
+      {},
+      UPGRADE,
+      { ...UPGRADE, 'sec-websocket-protocol': 'exec-gateway.v1' },
+      { upgrade: 'websocket' },
+    ),
+  },
+  {
+    method: 'GET',
+    path: `${ONE}/screen`,
+    query: { after_seq: seq, wait_ms: wait, quiet_ms: wait, paint: flag },
+  },
+  { method: 'POST', path: '/tickets', body: ticket, query: {} },
   { method: 'GET', path: '/events', query: { label, output: flag } },
   { method: 'POST', path: `${ONE}/stdin`, body: write, query: { eof: flag, offset: seq, wait_ms: wait } },
   { method: 'POST', path: `${ONE}/signal`, body: signal, query: {} },
@@ -225,11 +255,11 @@ function requestFor(call: Call): fc.Arbitrary<FuzzRequest> {
     20,
   );
   return fc
-    .tuple(method, path, queryOf(call), someHeaders, contentType, bodyOf(call))
-    .map(([name, address, query, fields, type, body]) => ({
+    .tuple(method, path, queryOf(call), fc.tuple(someHeaders, call.headers ?? fc.constant({})), contentType, bodyOf(call))
+    .map(([name, address, query, [some, own], type, body]) => ({
       method: name,
       path: query === '' ? address : `${address}?${query}`,
-      headers: type === null || body === null ? fields : { ...fields, 'content-type': type },
+      headers: { ...some, ...own, ...(type === null || body === null ? {} : { 'content-type': type }) },
       body,
     }));
 }

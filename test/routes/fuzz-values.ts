@@ -48,4 +48,6 @@ export interface Call {
   required?: Record<string, fc.Arbitrary<string>>;
   /** Parameters that may be given. */
   query: Record<string, fc.Arbitrary<string>>;
+  /** Headers besides those of any call. */
+  headers?: fc.Arbitrary<Record<string, string>>;
 }

@@ -17,7 +17,7 @@ interface Media {
 }
 interface SpecResponse {
   headers?: Record<string, unknown>;
-  content?: Record<string, Media>;
+  content?: Record<string, Media & { examples?: Record<string, unknown> }>;
 }
 
 const spec = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'));
@@ -49,11 +49,17 @@ export function faults(method: string, address: string, reply: Reply): string[] 
   if (described === undefined) return [`status ${reply.status} is not described`];
   const found =
     described.$ref === undefined ? { response: described, pointer: at } : { response: follow(described.$ref), pointer: described.$ref };
-  return [...responseFaults(found.response, found.pointer, reply, method), ...(reply.status >= 400 ? problemFaults(method, reply) : [])];
+  if (reply.status < 400) return responseFaults(found.response, found.pointer, reply, method);
+  return [
+    ...responseFaults(found.response, found.pointer, reply, method),
+    ...problemFaults(method, reply),
+    ...codeFaults(found.response, reply, method),
+  ];
 }
 
 function responseFaults(response: SpecResponse, pointer: string, reply: Reply, method: string): string[] {
   const missing = Object.keys(response.headers ?? {}).flatMap((name) => headerFaults(name, reply));
+  if (reply.status === 101) return missing; // what is described are the messages that follow
   if (response.content === undefined) return reply.body?.length ? [...missing, 'a body where none is described'] : missing;
   const type = String(reply.headers['content-type']).split(';', 1)[0] as string;
   if ('*/*' in response.content) return missing; // a file is what it is
@@ -61,6 +67,14 @@ function responseFaults(response: SpecResponse, pointer: string, reply: Reply, m
   if (!/[/+]json$/.test(type) || method === 'HEAD') return missing;
   const value: unknown = JSON.parse(String(reply.body));
   return [...missing, ...schemaFaults(`${pointer}/content/${type.replaceAll('/', '~1')}/schema`, value)];
+}
+
+/** The error of a reply is one of those that the spec gives for it. */
+function codeFaults(response: SpecResponse, { body }: Reply, method: string): string[] {
+  if (method === 'HEAD') return [];
+  const { code } = JSON.parse(String(body)) as Problem;
+  const described = Object.keys(response.content?.['application/problem+json']?.examples ?? {});
+  return described.includes(code) ? [] : [`the error ${code} is not described; described are ${described.join(', ')}`];
 }
 
 /** A header that is there has the form described. */

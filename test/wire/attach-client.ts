@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { AttachEvent } from '../../src/protocol/attach.js';
 import { ATTACH_PROTOCOL } from '../../src/protocol/attach-frame.js';
+import { mustBeDescribed } from '../support/described.js';
 import type { WireGateway } from './use-gateway.js';
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -113,7 +114,11 @@ export function refusal(url: string, headers: Record<string, string>, protocols:
       response.setEncoding('utf8').on('data', (part: string) => {
         text += part;
       });
-      response.on('close', () => resolve({ status: response.statusCode as number, headers: response.headers, body: JSON.parse(text) }));
+      response.on('close', () => {
+        const refused = { status: response.statusCode as number, headers: response.headers, body: JSON.parse(text) };
+        mustBeDescribed('GET', new URL(url).pathname, refused.status, refused.body.code);
+        resolve(refused);
+      });
     });
   });
 }

@@ -40,6 +40,10 @@ describe('before the upgrade', () => {
     expect(await code(await address('?after_seq=1e3'), bearer())).toEqual([400, 'invalid_cursor']);
     expect(await code(await address('?stream=all'), bearer())).toEqual([400, 'invalid_request']);
     expect(await code(await address('?token=x'), bearer())).toEqual([400, 'invalid_request']);
+    expect(await code(await address('?screen=true'), bearer())).toEqual([409, 'not_a_tty']);
+    expect(await code(await address('?screen=true&after_seq=0'), bearer())).toEqual([400, 'invalid_request']);
+    const { process_id } = await gateway.start(['sleep', '60'], { tty: { cols: 65_535, rows: 65_535 } });
+    expect(await code(`${gateway.server.url}/processes/${process_id}/attach?screen=true`, bearer())).toEqual([409, 'screen_too_large']);
     expect(await code(`${gateway.server.url}/nothing`, bearer())).toEqual([404, 'not_found']);
   });
 

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Problem, ReadResult } from '../../src/protocol/index.js';
 import { RawConnection, requestText } from './raw-connection.js';
 import { useGateway } from './use-gateway.js';
@@ -67,6 +70,29 @@ describe('what is not there', () => {
   ])('%s /processes/none%s is 404 process_not_found with the id', async (method, rest, body) => {
     const init = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     expect(await problem(`/processes/none${rest}`, init)).toMatchObject({ status: 404, code: 'process_not_found', process_id: 'none' });
+  });
+});
+
+describe('an id that cannot be', () => {
+  test.each(['a b', 'é', 'x'.repeat(129)])('%s is told with what an id is, and nothing of retention', async (id) => {
+    const { code, detail } = await problem(`/processes/${id}`);
+    expect(code).toBe('process_not_found');
+    expect(detail).toMatch(/: an id is 1 to 128 of A-Z a-z 0-9 \. _ : -, but not "\." or "\.\."\.$/);
+  });
+});
+
+describe('a working directory outside of where they are confined to', () => {
+  const root = mkdtempSync(join(tmpdir(), 'confined-'));
+  const confined = useGateway({ flags: ['--fs-root', root, '--confine-cwd'] });
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  test.each([
+    ['POST', '/processes'],
+    ['PUT', '/processes/x'],
+    ['POST', '/run'],
+  ])('%s %s is 403 path_outside_root, as openapi.yaml says', async (method, path) => {
+    const reply = await confined.send(method, path, { argv: ['true'], cwd: '/' });
+    expect([reply.status, ((await reply.json()) as Problem).code]).toEqual([403, 'path_outside_root']);
   });
 });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Gateway } from '../../src/client/index.js';
 import { DEFAULT_TICKET_MS, type Problem, type Ticket, type TicketRequest } from '../../src/protocol/index.js';
 import { GatewayServer } from '../support/gateway-server.js';
+import { refusal } from './attach-client.js';
 import { exchange, requestText } from './raw-connection.js';
 import { useGateway } from './use-gateway.js';
 
@@ -115,8 +116,24 @@ describe('a ticket', () => {
       const address = `${path}${path.includes('?') ? '&' : '?'}ticket=${ticket}`;
       expect([method, path, ...(await open(address, { method }))]).toEqual([method, path, 401, 'unauthorized']);
     }
+    const refused = (await (await fetch(`${gateway.server.url}${at}/screen?ticket=${ticket}`)).json()) as Problem;
+    expect(refused.detail).toContain('A ticket opens …/events, …/output?follow=true and …/attach of its process, and nothing else.');
     const known = await gateway.fetch(`${at}?ticket=${ticket}`);
     expect([known.status, ((await known.json()) as Problem).field]).toEqual([400, 'ticket']);
+  });
+
+  test('is told among the parameters where one is taken, and nowhere else', async () => {
+    const { process_id } = await echo();
+    for (const [below, told] of [
+      ['/events', true],
+      ['/output', true],
+      ['/attach', true],
+      ['/screen', false],
+      ['', false],
+    ] as const) {
+      const refused = (await (await gateway.fetch(`/processes/${process_id}${below}?foo=1`)).json()) as Problem;
+      expect([below, refused.field, refused.allowed?.includes('ticket')]).toEqual([below, 'foo', told]);
+    }
   });
 
   test('of another process is 403', async () => {
@@ -124,6 +141,8 @@ describe('a ticket', () => {
     const ticket = await make(one.process_id);
     expect(await open(`/processes/${other.process_id}/events?ticket=${ticket}`)).toEqual([403, 'ticket_for_another']);
     expect(await open(`/processes/none/events?ticket=${ticket}`)).toEqual([403, 'ticket_for_another']);
+    expect(await open(`/processes/${other.process_id}/attach?ticket=${ticket}`)).toEqual([403, 'ticket_for_another']);
+    expect(await refusal(`${gateway.server.url}/processes/${other.process_id}/attach?ticket=${ticket}`, {})).toMatchObject({ status: 403 });
   });
 
   test('of a forgotten process finds nothing', async () => {

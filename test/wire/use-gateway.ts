@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import { PROBLEM_TYPE, type Problem } from '../../src/protocol/error.js';
 import type { ProcessInfo, StartRequest } from '../../src/protocol/index.js';
+import { mustBeDescribed } from '../support/described.js';
 import { GatewayServer, type GatewayServerOptions } from '../support/gateway-server.js';
 
 /** Runs one gateway for the tests of a suite; after each of them its processes are ended and forgotten. */
@@ -38,8 +40,14 @@ export class WireGateway {
     this.#server = await GatewayServer.start(typeof this.#options === 'function' ? this.#options() : this.#options);
   }
 
-  fetch(path: string, init?: RequestInit): Promise<Response> {
-    return this.server.fetch(path, init);
+  /** A request with the token; an error has to be one that the description names for the call. */
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const reply = await this.server.fetch(path, init);
+    const { method = 'GET' } = init;
+    if (method === 'HEAD' || reply.headers.get('content-type') !== PROBLEM_TYPE) return reply;
+    const { status, code } = (await reply.clone().json()) as Problem;
+    mustBeDescribed(method, path, status, code);
+    return reply;
   }
 
   /** A request with a JSON body. */
