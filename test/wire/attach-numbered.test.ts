@@ -171,28 +171,4 @@ describe('exec-gateway.v1', () => {
     expect(JSON.parse(reason)).toEqual({ code: 'payload_too_large', limit: 4 * 1024 * 1024 });
     expect(await (await gateway.fetch(`/processes/${other.process_id}`)).json()).toMatchObject({ state: 'running' });
   });
-
-  test('B14 a resize while the process ends is done or refused, never a fault', async () => {
-    for (let i = 0; i < 20; i++) {
-      const { process_id } = await gateway.start(['sleep', '0.05'], { tty: true });
-      const viewer = await open(process_id);
-      const resizing = setInterval(() => viewer.socket.readyState === 1 && viewer.send({ type: 'resize', cols: 90, rows: 20 }), 1);
-      const by_http = setInterval(
-        () =>
-          void gateway
-            .send('POST', `/processes/${process_id}/resize`, { cols: 9, rows: 9 })
-            .then((reply) => expect([204, 409]).toContain(reply.status)),
-        10,
-      );
-      expect(await viewer.untilEnd()).toMatchObject({ code: 1000 });
-      clearInterval(resizing);
-      clearInterval(by_http);
-      for (const { code } of viewer.all('error')) expect(code).toBe('process_exited');
-    }
-    const plain = await gateway.start(['sleep', '60']);
-    const viewer = await open(plain.process_id);
-    viewer.send({ type: 'resize', cols: 90, rows: 20 });
-    expect(await viewer.first('error')).toMatchObject({ about: 'resize', code: 'not_a_tty' });
-    viewer.socket.terminate();
-  });
 });
