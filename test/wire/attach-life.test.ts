@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { findNginx, Nginx } from '../support/nginx.js';
-import { rssBytes, until } from '../support/proc.js';
-import { AttachClient } from './attach-client.js';
+import { rssBytes, sessionMembers, until } from '../support/proc.js';
+import { AttachClient, refusal } from './attach-client.js';
 import { InProcessGateway, timers } from './in-process-gateway.js';
 import { useGateway, WireGateway } from './use-gateway.js';
 
@@ -118,7 +118,7 @@ describe('viewers', () => {
   });
 });
 
-test('nothing is left of viewers: no timer, no waiter, no listener', async () => {
+test('B49 nothing is left of viewers: no timer, no waiter, no listener', async () => {
   await using inside = await InProcessGateway.open();
   const process_id = await inside.sleeper();
   const before = timers();
@@ -138,7 +138,7 @@ test('nothing is left of viewers: no timer, no waiter, no listener', async () =>
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('B23 %s', (signal) => {
   test('ends viewers with 1001, whatever they do, and the gateway in time', async () => {
-    const going = new WireGateway({ flags: ['--shutdown-grace-ms', '500'] });
+    const going = new WireGateway({ flags: ['--shutdown-grace-ms', '5000'] });
     await going.open();
     const plain = await going.start(['sh', '-c', "trap '' TERM; echo ready; while :; do sleep 0.1; done"]);
     const tty = await going.start(['cat'], { tty: true });
@@ -149,9 +149,17 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('B23 %s', (signal) => {
     const stalled = await at(flood);
     stalled.socket.pause();
     const begun = performance.now();
-    await going.server.stop(signal);
+    process.kill(going.server.pid, signal);
+    await until('it stops', async () => (await going.fetch('/readyz')).status === 503);
+    const late = `${going.server.url}/processes/${plain.process_id}/attach`;
+    expect(await refusal(late, { authorization: `Bearer ${going.server.token}` })).toMatchObject({
+      status: 503,
+      body: { code: 'shutting_down' },
+    });
+    await going.server.stop(signal); // the second signal takes away the rest of the grace
     expect(performance.now() - begun).toBeLessThan(10_000);
     for (const viewer of viewers) expect((await viewer.untilEnd()).code).toBe(1001);
+    for (const { pid } of [plain, tty, flood]) expect(sessionMembers(pid)).toEqual([]);
     expect(viewers[0]?.all('exited')[0]).toMatchObject({ signal: 'SIGKILL' });
     stalled.socket.terminate();
   });

@@ -1,10 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sha256 } from '../support/told.js';
 import { AttachClient } from './attach-client.js';
 import { useGateway } from './use-gateway.js';
 
@@ -21,17 +16,6 @@ describe('without a subprotocol', () => {
     expect(await viewer.untilEnd()).toEqual({ code: 1000, reason: '{"exit_code":3,"signal":null}' });
     expect(viewer.bytes(false).subarray(6)).toEqual(Buffer.from([0xe2, 0x94, 0x80, 0xff, 0x00, 0x0a]));
     expect(viewer.headers['sec-websocket-extensions'], 'nothing is compressed').toBeUndefined();
-  });
-
-  test('B21 a random file is byte-exact, and in binary messages alone', async () => {
-    const file = join(tmpdir(), `attach-${process.pid}`);
-    const bytes = randomBytes(1024 * 1024);
-    writeFileSync(file, bytes);
-    const { process_id } = await gateway.start(['sh', '-c', `cat ${file}; rm ${file}`], { retain_bytes: 2 * bytes.length });
-    const viewer = await raw(process_id);
-    await viewer.untilEnd();
-    expect(viewer.messages.every((message) => Buffer.isBuffer(message))).toBe(true);
-    expect(sha256(viewer.bytes(false))).toBe(sha256(bytes));
   });
 
   test('what was sent in the tick of the opening is kept, in order', async () => {

@@ -12,6 +12,9 @@ async function address(query = ''): Promise<string> {
   return `${gateway.server.url}/processes/${process_id}/attach${query}`;
 }
 
+/** What asks for a WebSocket. */
+const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='];
+
 const code = async (url: string, headers: Record<string, string>, protocols: string[] = []) => {
   const { status, body } = await refusal(url, headers, protocols);
   return [status, body.code];
@@ -20,10 +23,22 @@ const code = async (url: string, headers: Record<string, string>, protocols: str
 describe('before the upgrade', () => {
   test('B06 without a token, from another site, from nowhere: refused, and the connection ends; programs and allowed pages pass', async () => {
     const url = await address();
-    expect(await code(url, {})).toEqual([401, 'unauthorized']);
-    expect(await code(url, { authorization: 'Bearer wrong' })).toEqual([401, 'unauthorized']);
-    expect(await code(url, { ...bearer(), origin: 'https://evil.example' })).toEqual([403, 'origin_not_allowed']);
-    expect(await code(url, { ...bearer(), origin: 'null' })).toEqual([403, 'origin_not_allowed']);
+    const bearer_line = gateway.authorization;
+    const asked: [string[], number, string][] = [
+      [[], 401, 'unauthorized'],
+      [['Authorization: Bearer wrong'], 401, 'unauthorized'],
+      [[bearer_line, 'Origin: https://evil.example'], 403, 'origin_not_allowed'],
+      [[bearer_line, 'Origin: null'], 403, 'origin_not_allowed'],
+      [['Origin: https://evil.example'], 403, 'origin_not_allowed'],
+    ];
+    for (const [lines, status, code] of asked) {
+      const connection = await RawConnection.open(gateway.port);
+      const begun = performance.now();
+      connection.send(requestText(`GET ${new URL(url).pathname} HTTP/1.1`, [`Host: 127.0.0.1:${gateway.port}`, ...HANDSHAKE, ...lines]));
+      await connection.untilClosed();
+      expect(performance.now() - begun).toBeLessThan(1_000);
+      expect(connection.received).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*"code":"${code}"`));
+    }
     expect(await code(url, { ...bearer(), host: 'evil.example' })).toEqual([421, 'host_not_allowed']);
     expect(await gateway.server.metric('exec_gateway_http_requests_in_flight')).toBe(1);
     for (const headers of [{}, { origin: ALLOWED }, { origin: gateway.server.url }]) {
