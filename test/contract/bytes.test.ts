@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_CHUNK_BYTES } from '../../src/protocol/index.js';
-import { BACKENDS_AND_LAUNCHERS, useBackend } from '../support/backends.js';
+import { ALL_BACKENDS, useBackend } from '../support/backends.js';
 import { followAll, readAll, sha256 } from '../support/told.js';
 
 const MIB = 1024 * 1024;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-describe.each([...BACKENDS_AND_LAUNCHERS, 'attached'] as const)('%s', (name) => {
+describe.each(ALL_BACKENDS)('%s', (name) => {
   const backend = useBackend(name);
 
   describe.each([false, true])('tty %s', (tty) => {

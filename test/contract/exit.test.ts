@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BACKENDS_AND_LAUNCHERS, useBackend } from '../support/backends.js';
+import { ALL_BACKENDS, useBackend } from '../support/backends.js';
 import { sessionMembers, until } from '../support/proc.js';
 import { followAll, readAll, readUntil } from '../support/told.js';
 
-describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
+describe.each(ALL_BACKENDS)('%s', (name) => {
   const backend = useBackend(name);
 
   describe.each([false, true])('tty %s', (tty) => {

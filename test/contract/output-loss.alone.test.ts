@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { BACKENDS_AND_LAUNCHERS, useBackend } from '../support/backends.js';
+import { ALL_BACKENDS, useBackend } from '../support/backends.js';
 import { followAll, readAll, type Told } from '../support/told.js';
 
 const LINES = Array.from({ length: 60_000 }, (_, i) => i + 1);
 const ON_PIPE = LINES.map((n) => `${n}\n`).join('');
 const ON_TTY = LINES.map((n) => `${n}\r\n`).join('');
 
-describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
+describe.each(ALL_BACKENDS)('%s', (name) => {
   const backend = useBackend(name);
 
   it.each(name === 'local' || name === 'portable' ? [1, 2, 3, 4, 5] : [1])(

@@ -100,13 +100,6 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
     expect(await errorOf(send(process_id, 'INT', 'foreground'))).toMatchObject({ code: 'not_a_tty', status: 409 });
   });
 
-  it('^C typed on a terminal is SIGINT for its foreground', async () => {
-    const { process_id } = await backend.sh('echo ready; exec sleep 60', { tty: true });
-    await readUntil(backend.process, process_id, 'ready');
-    await backend.process.write(process_id, Buffer.of(3));
-    expect((await readAll(backend.process, process_id)).exit).toMatchObject({ exit_code: 130, signal: 'SIGINT' });
-  });
-
   /** Reads exactly these lines, in any order. */
   async function readAllOf(process_id: string, lines: string[], after: number): Promise<number> {
     let text = '';

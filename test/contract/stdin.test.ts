@@ -4,14 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { STDIN_QUEUE_BYTES, type WriteOptions } from '../../src/protocol/index.js';
-import { BACKENDS_AND_LAUNCHERS, useBackend } from '../support/backends.js';
+import { ALL_BACKENDS, useBackend } from '../support/backends.js';
 import { codeOf, errorOf, followAll, readAll, readUntil, sha256 } from '../support/told.js';
 
 const MIB = 1024 * 1024;
 const NOTHING = new Uint8Array();
 let gates = 0;
 
-describe.each([...BACKENDS_AND_LAUNCHERS, 'attached'] as const)('%s', (name) => {
+describe.each(ALL_BACKENDS)('%s', (name) => {
   const backend = useBackend(name);
   const write = (process_id: string, text: string | Uint8Array, query?: WriteOptions) =>
     backend.process.write(process_id, typeof text === 'string' ? Buffer.from(text) : text, query);
@@ -100,6 +100,13 @@ describe.each([...BACKENDS_AND_LAUNCHERS, 'attached'] as const)('%s', (name) => 
     await readUntil(backend.process, process_id, 'done');
     expect(await write(process_id, NOTHING, { eof: true })).toEqual({ accepted: true, accepted_bytes: 4 });
     expect(await codeOf(write(process_id, 'more'))).toBe('stdin_closed');
+  });
+
+  it('^C typed on a terminal is SIGINT for its foreground', async () => {
+    const { process_id } = await backend.sh('echo ready; exec sleep 60', { tty: true });
+    await readUntil(backend.process, process_id, 'ready');
+    await write(process_id, Buffer.of(3));
+    expect((await readAll(backend.process, process_id)).exit).toMatchObject({ exit_code: 130, signal: 'SIGINT' });
   });
 
   it('with an offset input is taken exactly once', async () => {

@@ -26,6 +26,9 @@ export const BACKENDS_AND_LAUNCHERS: BackendName[] = [...BACKENDS, 'portable'];
 /** The same, and by WebSocket: for what concerns following and writing. */
 export const BACKENDS_AND_SOCKETS: BackendName[] = [...BACKENDS, 'attached'];
 
+/** All of them. */
+export const ALL_BACKENDS: BackendName[] = [...BACKENDS_AND_LAUNCHERS, 'attached'];
+
 export interface BackendOptions {
   /** Limits of the processes. */
   limits?: Partial<ProcessLimits>;
