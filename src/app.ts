@@ -58,6 +58,8 @@ export interface Machine {
   files: ExecutorFileSystem;
   /** What keeps programs and calls of files to a policy. Default: nothing, and who asks for that is refused. */
   sandbox?: Sandbox | null | undefined;
+  /** Whether they are behind another gateway. Default false. */
+  elsewhere?: boolean | undefined;
 }
 
 /**
@@ -103,7 +105,7 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
 export function addRoutes(
   app: GatewayApp,
   config: AppConfig,
-  { process: processes, files, sandbox }: Machine,
+  { process: processes, files, sandbox, elsewhere }: Machine,
   probes: Probes,
   counts: RequestCounts,
   tickets: Tickets,
@@ -122,13 +124,19 @@ export function addRoutes(
   fileRoutes(app, files, probes, config);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
-  codexRoute(app, config, { process: processes, files, sandbox }, probes);
+  codexRoute(app, config, { process: processes, files, sandbox, elsewhere }, probes);
 }
 
-function codexRoute(app: GatewayApp, config: AppConfig, { process, files, sandbox = null }: Machine, { streamsEnd }: Probes): void {
+function codexRoute(
+  app: GatewayApp,
+  config: AppConfig,
+  { process, files, sandbox = null, elsewhere = false }: Machine,
+  { streamsEnd }: Probes,
+): void {
   const { max_file_bytes, codex_linger_ms: linger_ms } = config;
   const log = (err: unknown) => app.log.error({ err }, 'a request of a Codex client failed');
-  const codex = new CodexServer({ process, files, sandbox, max_file_bytes, linger_ms, end: streamsEnd, log });
+  const codex = new CodexServer({ process, files, sandbox, elsewhere, max_file_bytes, linger_ms, end: streamsEnd, log });
+  app.addHook('onClose', () => codex.ended());
   execServerRoute(app, (socket) => codex.accept(socket));
 }
 

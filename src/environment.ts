@@ -84,6 +84,11 @@ export class Environment {
     return new Environment(new LocalExecProcess(handler), files, { handler, files, sandbox });
   }
 
+  /** Whether all of it is behind another gateway. */
+  get elsewhere(): boolean {
+    return this.#here === null;
+  }
+
   /** What runs and is kept here; zero for what runs elsewhere. */
   stats(): ProcessStats {
     return this.#here?.handler.stats() ?? NOTHING;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { ExecProcess, ExecutorFileSystem } from '../protocol/index.js';
 import type { Sandbox } from '../protocol/sandbox.js';
@@ -12,12 +13,17 @@ import { Session } from './session.js';
 /** Sessions at once, detached ones among them. */
 const MOST_SESSIONS = 256;
 
+/** How long the end waits for a gateway behind to end processes, in milliseconds. */
+const ENDED_MS = 2_000;
+
 /** What {@link CodexServer} is given. */
 export interface CodexOptions {
   process: ExecProcess;
   files: ExecutorFileSystem;
   /** What keeps programs and calls of files to a policy; null where nothing can. */
   sandbox: Sandbox | null;
+  /** Whether they are behind another gateway, which outlives this one. */
+  elsewhere: boolean;
   /** Largest file a call may make, in bytes; null for any. */
   max_file_bytes: number | null;
   /** How long a session lives without a connection, and how long an ended process is known in it, in milliseconds. */
@@ -34,12 +40,13 @@ export class CodexServer {
   readonly #options: CodexOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #connections = new Set<Connection>();
+  #ended: Promise<unknown> = Promise.resolve();
 
   constructor(options: CodexOptions) {
-    const { process, files, sandbox, max_file_bytes, end } = options;
+    const { process, files, sandbox, elsewhere, max_file_bytes, end } = options;
     const info = new EnvironmentInfo(process);
     this.#options = options;
-    this.#machine = { process, files, sandbox, max_file_bytes, info: () => info.read() };
+    this.#machine = { process, files, sandbox, elsewhere, max_file_bytes, info: () => info.read() };
     end.addEventListener('abort', () => this.#end(), { once: true });
   }
 
@@ -54,6 +61,13 @@ export class CodexServer {
     this.#connections.add(connection);
     connection.gone.addEventListener('abort', () => this.#connections.delete(connection), { once: true });
     if (end.aborted) connection.end(GOING_AWAY, 'the gateway is shutting down');
+  }
+
+  /** Resolves when processes of the sessions that do not end with this program were ended, within 2 s. */
+  async ended(): Promise<void> {
+    const overdue = new AbortController();
+    await Promise.race([this.#ended, setTimeout(ENDED_MS, null, { signal: overdue.signal, ref: false }).catch(() => {})]);
+    overdue.abort();
   }
 
   #open(resume: string | undefined, attachment: Attachment): Session {
@@ -89,7 +103,9 @@ export class CodexServer {
 
   #end(): void {
     for (const connection of this.#connections) connection.end(GOING_AWAY, 'the gateway is shutting down');
-    for (const session of this.#sessions.values()) session.forget();
+    const sessions = [...this.#sessions.values()];
+    if (this.#options.elsewhere) this.#ended = Promise.all(sessions.map((session) => session.end()));
+    else for (const session of sessions) session.forget();
   }
 }
 

@@ -16,6 +16,9 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 /** Largest piece of a streamed body, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
+/** Sent from here a request would leave from another machine than that of the processes, and reach another network. */
+const ELSEWHERE = 'http/request is not offered by a gateway in front of another: connect to that one, on the machine where processes run';
+
 /** What `http/request` asks for. */
 interface HttpParams extends Exchange {
   requestId: string;
@@ -27,6 +30,7 @@ interface HttpParams extends Exchange {
 export function requestHttp(params: Params): Call {
   const asked = httpParams(params);
   return async (context) => {
+    if (context.machine.elsewhere) throw new RpcError(RPC.METHOD_NOT_FOUND, ELSEWHERE);
     if (context.fetches >= MOST_FETCHES) throw invalidRequest(`too many requests under way: limit is ${MOST_FETCHES}`);
     context.fetches++;
     let streams = false;

@@ -5,6 +5,8 @@ import type { Sandbox } from '../protocol/sandbox.js';
 export interface Machine {
   readonly process: ExecProcess;
   readonly files: ExecutorFileSystem;
+  /** Whether they are behind another gateway. */
+  readonly elsewhere: boolean;
   /** What keeps programs and calls of files to a policy; null where nothing can. */
   readonly sandbox: Sandbox | null;
   /** Largest file a call may make, in bytes; null for any. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CodexClient, type CodexMessage } from '../support/codex-client.js';
-import { useGateway } from '../wire/use-gateway.js';
+import { useCodex } from './use-codex.js';
 
 interface Recorded {
   group: string;
@@ -22,7 +22,7 @@ const GROUPS = [...new Set(recorded.map(({ group }) => group))].filter((group) =
 /** What is not offered, and not claimed in the capabilities. */
 const NOT_OFFERED = ['environmentConfig/read', 'capabilityRoots/discoverV1'];
 
-const gateway = useGateway();
+const gateway = useCodex().gateway;
 const authorization = () => ({ authorization: `Bearer ${gateway.server.token}` });
 let scratch = '';
 

@@ -19,9 +19,12 @@ export interface Codex {
   open(): Promise<CodexClient>;
 }
 
+/** Where clients connect: to the gateway that holds the processes, or to one in front of it. */
+export const place = { behind_another: false };
+
 export function useCodex(options: (scratch: string) => GatewayServerOptions = () => ({})): Codex {
   const scratch = mkdtempSync(join(tmpdir(), 'codex-'));
-  const gateway = useGateway(() => options(scratch));
+  const gateway = place.behind_another ? useFront(() => options(scratch)) : useGateway(() => options(scratch));
   const headers = () => ({ authorization: `Bearer ${gateway.server.token}` });
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
   const path = (name = '') => (name === '' ? scratch : join(scratch, name));
@@ -32,4 +35,13 @@ export function useCodex(options: (scratch: string) => GatewayServerOptions = ()
     ready: (resume) => CodexClient.ready(gateway.server.url, headers(), resume),
     open: () => CodexClient.open(gateway.server.url, headers()),
   };
+}
+
+/** A gateway in front of one with these options. */
+function useFront(options: () => GatewayServerOptions): WireGateway {
+  const upstream = useGateway(() => {
+    const { flags = [], ...rest } = options();
+    return { ...rest, token: null, flags: ['--no-auth', ...flags] };
+  });
+  return useGateway(() => ({ flags: ['--upstream', upstream.server.url] }));
 }
