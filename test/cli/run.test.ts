@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { isRunning, until } from '../support/proc.js';
+import { readUntilStill } from '../support/told.js';
 import { RunScene } from './run-scene.js';
 
 const MIB = 1024 * 1024;
@@ -27,16 +29,13 @@ describe('output', () => {
 
   test('waits for whoever reads it slowly, and is whole', async () => {
     // More than the gateway keeps and the pipe holds; nothing is read before the process stands still.
-    const { child, ended } = start(['run', '--retain-bytes', String(MIB), '--', 'sh', '-c', 'head -c 16000000 /dev/zero; echo end >&2']);
+    const argv = ['sh', '-c', 'head -c 16000000 /dev/zero; echo end >&2'];
+    const { child, ended } = start(['run', '--id', 'slow', '--retain-bytes', String(MIB), '--', ...argv]);
     child.stdout.pause();
-    const held = async () => {
-      const [before] = await processes();
-      await new Promise((resolve) => setTimeout(resolve, 1_500)); // longer than an ordinary follower may hold it
-      const [after] = await processes();
-      return before !== undefined && before.total_bytes > 0 && before.total_bytes === after?.total_bytes;
-    };
-    await until('the process stands still', held, 30_000);
-    expect((await processes())[0]?.total_bytes).toBeLessThan(16_000_000);
+    await until('it was started', async () => (await processes()).length === 1);
+    const { url, token } = gateway.server;
+    const there = new RemoteExecProcess({ url, token: token ?? undefined });
+    expect(await readUntilStill(there, 'slow')).toBeLessThan(16_000_000);
     child.stdout.resume();
     const { code, stdout, stderr } = await ended;
     expect([code, stderr, stdout.length]).toEqual([0, 'end\n', 16_000_000]);

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CodexClient } from '../support/codex-client.js';
 import { until } from '../support/proc.js';
+import { readUntilStill } from '../support/told.js';
 import { InProcessGateway } from '../wire/in-process-gateway.js';
 
 /** How long a session outlives its connection here, in milliseconds. */
@@ -134,15 +135,12 @@ describe('a reader that stops', () => {
         params: { processId: 'p', argv: ['seq', '1', '3000000'], cwd: 'file:///', env: { PATH: '/usr/bin:/bin' }, tty: false },
       }),
     );
-    let before = -1;
-    await until('the process stands still', async () => {
-      const now = (await gateway.processes.list()).processes[0]?.total_bytes ?? 0;
-      await new Promise((resolve) => setTimeout(resolve, 1_200)); // longer than any other reader is waited for
-      const still = now > 0 && now === before;
-      before = now;
-      return still;
+    let id: string | undefined;
+    await until('it was started', async () => {
+      id = (await gateway.processes.list()).processes[0]?.process_id;
+      return id !== undefined;
     });
-    expect(before).toBeLessThan(22_888_896);
+    expect(await readUntilStill(gateway.processes, id as unknown as string)).toBeLessThan(22_888_896);
     client.socket.resume();
     const pushes = await client.whole('p');
     expect(pushes.map(({ params }) => params.seq)).toEqual(pushes.map((_, i) => i + 1));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import {
+  DEFAULT_HOLD_MS,
   type ErrorCode,
   type ExecProcess,
   type FollowQuery,
@@ -80,6 +81,21 @@ export async function readUntil(processes: ExecProcess, process_id: string, mark
     after_seq = answer.next_seq - 1;
     if (text.includes(mark)) return { text, after_seq };
     if (answer.closed || !news) throw new Error(`No ${JSON.stringify(mark)} in ${JSON.stringify(text.slice(-500))}`);
+  }
+}
+
+/**
+ * Reads until nothing comes for longer than a process waits for an ordinary follower, which a poll tells.
+ * @returns what it has printed by then, in bytes
+ */
+export async function readUntilStill(processes: ExecProcess, process_id: string): Promise<number> {
+  for (let after_seq = 0; ; ) {
+    // Whoever has not printed yet is waited for.
+    const wait_ms = after_seq === 0 ? WAIT_MS : 1.5 * DEFAULT_HOLD_MS;
+    const { chunks, next_seq, closed } = await processes.read(process_id, { after_seq, wait_ms });
+    if (closed) throw new Error('It has ended: nothing held it.');
+    if (chunks.length === 0 && after_seq > 0) return (await processes.get(process_id)).total_bytes;
+    after_seq = next_seq - 1;
   }
 }
 
