@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
+import { treeSnapshot } from '../fs/tree-snapshot.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { isRunning, until } from '../support/proc.js';
-import { readUntilStill } from '../support/told.js';
+import { untilStill } from '../support/told.js';
 import { RunScene } from './run-scene.js';
 
 const MIB = 1024 * 1024;
@@ -35,7 +36,7 @@ describe('output', () => {
     await until('it was started', async () => (await processes()).length === 1);
     const { url, token } = gateway.server;
     const there = new RemoteExecProcess({ url, token: token ?? undefined });
-    expect(await readUntilStill(there, 'slow')).toBeLessThan(16_000_000);
+    expect(await untilStill(there, 'slow')).toBeLessThan(16_000_000);
     child.stdout.resume();
     const { code, stdout, stderr } = await ended;
     expect([code, stderr, stdout.length]).toEqual([0, 'end\n', 16_000_000]);
@@ -102,12 +103,19 @@ describe('input', () => {
     expect(await ended).toMatchObject({ code: 0 });
   });
 
-  test('a tree goes through tar', async () => {
+  test('a tree goes there and back through tar, to the last byte and mode', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'run-'));
-    writeFileSync(join(dir, 'f'), 'content');
-    const line = `tar c -C ${dir} f | $EG run -i -- tar xO`;
-    const { stdout } = await scene.local(line);
-    expect(stdout.toString()).toBe('content');
+    const at = (name: string) => join(dir, name);
+    for (const name of ['from/empty', 'from/deep/er', 'there', 'back']) mkdirSync(at(name), { recursive: true });
+    for (const size of [0, 1, 511, 512, 513, 3_000_001]) writeFileSync(at(`from/deep/er/${size}`), randomBytes(size), { mode: 0o640 });
+    writeFileSync(Buffer.from(`${at('from')}/\xff\n`, 'latin1'), 'a name that is no text');
+    symlinkSync('deep/er/513', at('from/link'));
+    const sent = await scene.local(`tar c -C ${at('from')} . | $EG run -i -- tar x -C ${at('there')}`);
+    expect(sent).toMatchObject({ code: 0, stderr: '' });
+    const fetched = await scene.local(`$EG run -- tar c -C ${at('there')} . | tar x -C ${at('back')}`);
+    expect(fetched).toMatchObject({ code: 0, stderr: '' });
+    const tree = treeSnapshot(Buffer.from(at('from')));
+    for (const name of ['there', 'back']) expect(treeSnapshot(Buffer.from(at(name)))).toEqual(tree);
     rmSync(dir, { recursive: true });
   });
 });

@@ -70,12 +70,21 @@ describe.skipIf(findTmux() === null)('on a terminal', () => {
     tmux.keys('i');
     tmux.type('what is written');
     tmux.keys('Escape', ':wq', 'Enter');
-    await tmux.shows(WHOLE);
+    expect(await tmux.shows(WHOLE)).not.toMatch(/^~$/m);
     expect(readFileSync(join(dir, 'text'), 'utf8')).toBe('what is written\n');
   });
 
+  test('an editor paints anew when the size changes', async () => {
+    using tmux = terminal(`${CLI} run -it --cwd ${dir} -- vim -u NONE -N none`);
+    await tmux.shows(/(^~$\n?){22}/m);
+    tmux.resize(100, 30);
+    await tmux.shows(/(^~$\n?){28}/m);
+    tmux.keys(':q!', 'Enter');
+    expect(await tmux.shows(WHOLE)).toContain('left with 0');
+  });
+
   test('a paste of 1 MB arrives whole', async () => {
-    const text = `${randomBytes(700_000).toString('base64').replace(/.{76}/g, '$&\n')}\n`;
+    const text = `${randomBytes(750_000).toString('base64').replace(/.{76}/g, '$&\n')}\n`;
     writeFileSync(join(dir, 'pasted'), text);
     using tmux = terminal(
       `${CLI} run -it --cwd ${dir} -- sh -c 'stty raw -echo; echo ready; head -c ${text.length} > got; stty sane; echo done'`,
@@ -115,6 +124,11 @@ describe.skipIf(findTmux() === null)('on a terminal', () => {
     const screen = (await tmux.shows(WHOLE)).replaceAll('\n', ''); // its lines are longer than those of the terminal
     expect(screen).toMatch(new RegExp(`it goes on as (\\w+): exec-gateway attach \\1left with ${code}icanon`));
     expect((await processes())[0]).toMatchObject({ state: 'running', stdin: { accepted_bytes: 0 } });
+  });
+
+  test('an end by a signal is told as a shell tells it', async () => {
+    using tmux = terminal(`${CLI} run -it -- sh -c 'kill -KILL $$'`);
+    expect(await tmux.shows(WHOLE)).toContain('left with 137');
   });
 
   test('SIGTERM ends the process, and leaves the terminal whole', async () => {

@@ -158,3 +158,27 @@ test('a command outlives the connection that is cut in the middle of it', async 
   for (let i = 1; i <= 60; i++) expect(output).toContain(`line ${i} of`);
   await until('every process is over', async () => (await processes()).every(({ state }) => state === 'closed'));
 });
+
+test('through a gateway in front of another, all runs on that one', async () => {
+  const file = join(top, 'token');
+  writeFileSync(file, gateway.token as string, { mode: 0o600 });
+  const front = await GatewayServer.start({
+    flags: ['--upstream', gateway.url, '--upstream-token-file', file],
+    token: gateway.token,
+  });
+  try {
+    const patch = '*** Begin Patch\n*** Add File: behind.txt\n+behind\n*** End Patch\n';
+    await using model = await codexExec(
+      [
+        () => callFunction('one', 'exec_command', { cmd: `apply_patch <<'E'\n${patch}E\n` }),
+        () => callFunction('two', 'exec_command', { cmd: 'cat behind.txt' }),
+        () => say('done'),
+      ],
+      front.url,
+    );
+    expect(model.outputOf('two')).toContain('behind');
+    expect((await processes()).some(({ labels }) => labels.codex_process !== undefined)).toBe(true);
+  } finally {
+    await front.stop();
+  }
+});

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CodexClient } from '../support/codex-client.js';
 import { until } from '../support/proc.js';
-import { readUntilStill } from '../support/told.js';
+import { untilStill } from '../support/told.js';
 import { InProcessGateway } from '../wire/in-process-gateway.js';
 
 /** How long a session outlives its connection here, in milliseconds. */
@@ -140,7 +140,7 @@ describe('a reader that stops', () => {
       id = (await gateway.processes.list()).processes[0]?.process_id;
       return id !== undefined;
     });
-    expect(await readUntilStill(gateway.processes, id as unknown as string)).toBeLessThan(22_888_896);
+    expect(await untilStill(gateway.processes, id as unknown as string)).toBeLessThan(22_888_896);
     client.socket.resume();
     const pushes = await client.whole('p');
     expect(pushes.map(({ params }) => params.seq)).toEqual(pushes.map((_, i) => i + 1));

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
 import { CodexClient } from '../support/codex-client.js';
 import { until } from '../support/proc.js';
-import { readUntilStill } from '../support/told.js';
+import { untilStill } from '../support/told.js';
 import { WireGateway } from '../wire/use-gateway.js';
 
 /** The gateway that holds the processes, and the one in front of it that clients connect to. */
@@ -61,7 +61,7 @@ describe('a gateway in front of another', () => {
       return id !== undefined;
     });
     const processes = new RemoteExecProcess({ url: upstream.server.url });
-    expect(await readUntilStill(processes, id as unknown as string)).toBeLessThan(22_888_896);
+    expect(await untilStill(processes, id as unknown as string)).toBeLessThan(22_888_896);
     client.socket.resume();
     const pushes = await client.whole('p');
     expect(pushes.map(({ params }) => params.seq)).toEqual(pushes.map((_push, i) => i + 1));

@@ -85,17 +85,17 @@ export async function readUntil(processes: ExecProcess, process_id: string, mark
 }
 
 /**
- * Reads until nothing comes for longer than a process waits for an ordinary follower, which a poll tells.
+ * Waits until a process stands still: in a wait for its exit that is longer than it waits for an ordinary follower it has
+ * neither ended nor printed. A poll would be a reader, whom it need not wait for.
  * @returns what it has printed by then, in bytes
  */
-export async function readUntilStill(processes: ExecProcess, process_id: string): Promise<number> {
-  for (let after_seq = 0; ; ) {
-    // Whoever has not printed yet is waited for.
-    const wait_ms = after_seq === 0 ? WAIT_MS : 1.5 * DEFAULT_HOLD_MS;
-    const { chunks, next_seq, closed } = await processes.read(process_id, { after_seq, wait_ms });
-    if (closed) throw new Error('It has ended: nothing held it.');
-    if (chunks.length === 0 && after_seq > 0) return (await processes.get(process_id)).total_bytes;
-    after_seq = next_seq - 1;
+export async function untilStill(processes: ExecProcess, process_id: string): Promise<number> {
+  for (let before = 0; ; ) {
+    const wait_ms = before === 0 ? 0 : 1.5 * DEFAULT_HOLD_MS;
+    const { exited_at, total_bytes } = await processes.get(process_id, { wait_ms });
+    if (exited_at !== null) throw new Error('It has ended: nothing held it.');
+    if (total_bytes > 0 && total_bytes === before) return before;
+    before = total_bytes;
   }
 }
 
