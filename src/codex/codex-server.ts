@@ -14,7 +14,7 @@ import { Session } from './session.js';
 const MOST_SESSIONS = 256;
 
 /** How long the end waits for a gateway behind to end processes, in milliseconds. */
-const ENDED_MS = 2_000;
+const BEHIND_MS = 2_000;
 
 /** What {@link CodexServer} is given. */
 export interface CodexOptions {
@@ -66,7 +66,7 @@ export class CodexServer {
   /** Resolves when processes of the sessions that do not end with this program were ended, within 2 s. */
   async ended(): Promise<void> {
     const overdue = new AbortController();
-    await Promise.race([this.#ended, setTimeout(ENDED_MS, null, { signal: overdue.signal, ref: false }).catch(() => {})]);
+    await Promise.race([this.#ended, setTimeout(BEHIND_MS, null, { signal: overdue.signal, ref: false }).catch(() => {})]);
     overdue.abort();
   }
 
