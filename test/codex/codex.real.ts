@@ -174,7 +174,7 @@ test('through a gateway in front of another, all runs on that one', async () => 
         () => callFunction('two', 'exec_command', { cmd: 'cat behind.txt' }),
         () => say('done'),
       ],
-      front.url,
+      { url: front.url },
     );
     expect(model.outputOf('two')).toContain('behind');
     expect((await processes()).some(({ labels }) => labels.codex_process !== undefined)).toBe(true);

@@ -92,13 +92,17 @@ describe('a gateway in front of another, when one of them ends,', () => {
   });
 
   test('says so when the one behind is gone, and serves the next client too', async () => {
+    await using watching = await ready();
+    await watching.start('p', ['sleep', '60']);
     await using client = await ready();
-    await client.start('p', ['sleep', '60']);
     await upstream.server.stop();
     expect(await client.code('fs/readFile', { path: uri('/etc/hostname') })).toBe(-32603);
     const start = { processId: 'q', argv: ['true'], cwd: uri('/'), env: { PATH: '/bin' }, tty: false };
     const { error } = await client.call('process/start', start);
     expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('cannot be reached') });
+    // It is told the end that the one behind still told, or its connection ends.
+    const end = await watching.whole('p').catch(() => watching.closed);
+    expect(Array.isArray(end) ? end.at(-2)?.params.exitCode : end?.code).toBeOneOf([143, 1011]);
     expect((await front.fetch('/healthz')).status).toBe(200);
     await using other = await ready();
     expect(await other.result('environment/status')).toEqual({ status: 'ready' });
