@@ -77,6 +77,8 @@ describe('a gateway in front of another', () => {
 
 describe('a gateway in front of another, when one of them ends,', () => {
   beforeEach(open);
+  // What a test has ended by itself is ended already.
+  afterEach(() => Promise.allSettled([front.server.stop(), upstream.server.stop()]));
 
   test('ends the processes of its sessions when it ends, and no other', async () => {
     const other = await upstream.start(['sleep', '60']);
