@@ -3,8 +3,8 @@ import type { RetryOptions } from '../client/retry.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess, FollowQuery } from '../protocol/exec-process.js';
 import { RUN_LINGER_MS } from '../protocol/limits.js';
-import type { ExitedEvent, ProcessEvent } from '../protocol/output.js';
-import type { ProcessInfo } from '../protocol/process.js';
+import type { ProcessEvent } from '../protocol/output.js';
+import type { Exit, ProcessInfo } from '../protocol/process.js';
 import type { TtySize } from '../protocol/start.js';
 import { type FeedTarget, InputFeed } from './input-feed.js';
 import type { TypedInput } from './typed-input.js';
@@ -12,8 +12,8 @@ import type { TypedInput } from './typed-input.js';
 /** Answers of a gateway that ends or has ended. */
 const GONE = new Set(['upstream_unreachable', 'shutting_down']);
 
-/** How a process in the foreground was left: it ended (`exit` null: its end was never told), or it goes on without us (`interrupted`: left by Ctrl-C). */
-export type Outcome = { left: 'ended'; exit: ExitedEvent | null; closed: boolean } | { left: 'detached'; interrupted: boolean };
+/** How a process in the foreground was left: it ended (`exit` null: how is not known any more), or it goes on without us (`interrupted`: left by Ctrl-C). */
+export type Outcome = { left: 'ended'; exit: Exit | null; closed: boolean } | { left: 'detached'; interrupted: boolean };
 
 /** Where the events of a process go. */
 export interface Sink {
@@ -30,7 +30,7 @@ export class Foreground {
   readonly #leaving = new AbortController();
   #resizing: Promise<void> | null = null;
   #sizes: TtySize[] = [];
-  #exit: ExitedEvent | null = null;
+  #exit: Exit | null = null;
   #detached: Outcome | null = null;
   #failure: { error: unknown } | null = null;
 
@@ -95,7 +95,18 @@ export class Foreground {
       await fed;
     }
     if (this.#failure) throw this.#failure.error;
-    return this.#detached ?? { left: 'ended', exit: this.#exit, closed };
+    return this.#detached ?? { left: 'ended', exit: this.#exit ?? (await this.#end()), closed };
+  }
+
+  /** How it ended, asked for: it is not told again where what its terminal shows came after it. */
+  async #end(): Promise<Exit | null> {
+    try {
+      const { exit_code, signal } = await this.#processes.get(this.process_id);
+      return exit_code === null ? null : { exit_code, signal };
+    } catch (error) {
+      if (error instanceof GatewayError) return null;
+      throw error;
+    }
   }
 
   /** Why it ended: one of the wire's reasons, `gone` when the gateway is not there to be asked; null when it is not known. */
