@@ -7,7 +7,6 @@ const QUICK_MS = 1;
 
 const waiting: (() => void)[] = [];
 let serving = false;
-let together = 1;
 let served_at = 0;
 let turn_ends_at = 0;
 
@@ -34,16 +33,19 @@ function serveNext(): void {
 }
 
 function serve(): void {
-  serving = false;
-  if (waiting.length === 0) return;
   const now = performance.now();
+  if (waiting.length === 0 || (turn_ends_at !== 0 && now >= turn_ends_at)) {
+    serving = false;
+    served_at = 0; // whoever comes next goes alone
+    return;
+  }
   if (turn_ends_at === 0) {
     turn_ends_at = now + TURN_MS;
-    together = 1;
     setImmediate(beginTurn);
-  } else if (now >= turn_ends_at) return;
-  else together = now - served_at < QUICK_MS ? MOST_TOGETHER : 1;
+  }
+  const together = now - served_at < QUICK_MS ? MOST_TOGETHER : 1;
   served_at = now;
+  serving = true; // some come back at once
   for (const turn of waiting.splice(0, together)) turn();
   serveNext();
 }
