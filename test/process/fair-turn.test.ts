@@ -39,6 +39,7 @@ test('readers with little to pass on are served in groups, and whoever comes bac
 });
 
 test('the loop goes on in between, however many readers there are and however much there is to read', async () => {
+  await allServed(); // of the test before
   let serving = true;
   let served = 0;
   const readers = Array.from({ length: 50 }, async () => {
