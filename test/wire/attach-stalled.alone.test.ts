@@ -6,8 +6,8 @@ import { useGateway } from './use-gateway.js';
 
 const MIB = 1024 * 1024;
 
-/** What a viewer sends to a process that reads nothing: far more than may wait for it. */
-const SENT_BYTES = 16 * MIB;
+/** What a viewer sends to a process that reads nothing: far more than may wait for it, in the kernel too (32 MiB for a reader, 4 MiB for a writer). */
+const SENT_BYTES = 48 * MIB;
 
 /** What may wait for a process beyond its queue, in bytes: what the viewer's own place and the kernel's terminal or pipe hold. */
 const BEYOND_BYTES = 512 * 1024;
