@@ -99,8 +99,8 @@ export function breakOff(response: ServerResponse): void {
   else response.destroy();
 }
 
-/** Bytes up to this size leave as a chunk that is made once for all readers; larger ones are not copied. */
-const CHUNKED_BYTES = 16 * 1024;
+/** Bytes up to this size leave as a chunk that is made once for all readers; making one of more costs a single reader more than it saves. */
+const CHUNKED_BYTES = 1024;
 
 const CRLF = Buffer.from('\r\n');
 
