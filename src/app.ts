@@ -25,7 +25,7 @@ import { addUnknownAddress } from './plugins/unknown-address.js';
 import { addUnreadBody } from './plugins/unread-body.js';
 import { addUploadBudget } from './plugins/upload-budget.js';
 import { addValidation } from './plugins/validation.js';
-import { addWebSockets } from './plugins/websocket.js';
+import { addWebSockets, endHandedOver } from './plugins/websocket.js';
 import type { ExecProcess } from './protocol/exec-process.js';
 import type { ExecutorFileSystem } from './protocol/file-system.js';
 import type { Sandbox } from './protocol/sandbox.js';
@@ -158,6 +158,7 @@ function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp 
     // An address that cannot be decoded never reaches a hook.
     frameworkErrors: (error, request, reply) => {
       setReplyHeaders(request, reply);
+      endHandedOver(request, reply);
       sendProblem(request, reply, toGatewayError(error, request, config.max_body_bytes));
     },
   }).withTypeProvider<TypeBoxTypeProvider>();

@@ -84,15 +84,20 @@ export function addWebSockets(app: GatewayApp): void {
     server.on('connection', (socket: WebSocket, request: IncomingMessage) => tellTooLarge(socket, upgrades.get(request)));
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (handed_over.has(request.raw) && !reply.hasHeader('connection')) reply.header('connection', 'close');
+    endHandedOver(request, reply);
     done(null, payload);
   });
-  // A refusal ends the connection, also one before the framework knows that it is of a WebSocket.
-  app.addHook('onResponse', ({ raw }, _reply, done) => {
-    if (handed_over.has(raw)) raw.socket.destroySoon();
-    done();
-  });
   app.addHook('preValidation', (request, reply, done) => done(request.ws ? badHandshake(request, reply) : undefined));
+}
+
+/**
+ * Has a refusal end the connection that was handed over, where nothing else could be read. To be called before it is sent, where no hook
+ * sees it.
+ */
+export function endHandedOver({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (!handed_over.has(raw)) return;
+  if (!reply.hasHeader('connection')) reply.header('connection', 'close');
+  reply.raw.once('finish', () => raw.socket.destroySoon());
 }
 
 /** A message that is too large is refused below, by a close without a reason: it gets one. */

@@ -49,6 +49,17 @@ describe('before the upgrade', () => {
     }
   });
 
+  test.each([
+    ['too long', 'x'.repeat(600), 414, 'uri_too_long'],
+    ['not UTF-8', '%ff', 400, 'invalid_request'],
+  ])('an id that is %s, which no check sees: refused, and the connection ends', async (_what, id, status, code) => {
+    const connection = await RawConnection.open(gateway.port);
+    const lines = [`Host: 127.0.0.1:${gateway.port}`, ...HANDSHAKE, gateway.authorization];
+    connection.send(requestText(`GET /processes/${id}/attach HTTP/1.1`, lines));
+    await connection.untilClosed();
+    expect(connection.received).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*"code":"${code}"`));
+  });
+
   test('what is not there, a cursor that cannot be, a parameter that is not known', async () => {
     expect(await code(`${gateway.server.url}/processes/none/attach`, bearer())).toEqual([404, 'process_not_found']);
     expect(await code(await address('?after_seq=9'), bearer())).toEqual([409, 'cursor_ahead']);
