@@ -11,16 +11,19 @@ const seqs = (pushes: CodexMessage[]) => pushes.map(({ params }) => params.seq);
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
 describe('what is pushed', () => {
-  test('every byte, numbered without a hole, exit and end last', async () => {
+  test('every byte, numbered without a hole, the exit as it comes, at times before the last output, and the end last', async () => {
     await using client = await codex.ready();
     await client.start('p', ['sh', '-c', 'seq 1 60000; seq 1 60000 >&2; exit 5']);
     const pushes = await client.whole('p');
     expect(seqs(pushes)).toEqual(upTo(pushes.length));
     for (const stream of ['stdout', 'stderr']) expect(client.output('p', stream).length).toBe(348_894);
-    expect(pushes.at(-2)).toEqual({
-      method: 'process/exited',
-      params: { processId: 'p', seq: pushes.length - 1, exitCode: 5, sandboxDenied: false },
-    });
+    const exited_at = pushes.findIndex(({ method }) => method === 'process/exited');
+    expect(pushes[exited_at]?.params).toEqual({ processId: 'p', seq: exited_at + 1, exitCode: 5, sandboxDenied: false });
+    expect(pushes.map(({ method }) => method).filter((method) => method !== 'process/output')).toEqual([
+      'process/exited',
+      'process/closed',
+    ]);
+    expect(pushes.at(-1)).toEqual({ method: 'process/closed', params: { processId: 'p', seq: pushes.length } });
   });
 
   test('the answer to the start comes first', async () => {
