@@ -16,6 +16,7 @@ import { onAbort } from './on-abort.js';
 import { startRetry } from './persist.js';
 import { pathOf } from './process-path.js';
 import { Backoff, retrySettings } from './retry.js';
+import { WaitingEvents } from './waiting-events.js';
 import { Wire } from './wire.js';
 
 /** Events that wait to be taken, in bytes of output: beyond it the connection is not read, or given up for a while. */
@@ -49,12 +50,10 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   #lost = false;
   #ticket: string | undefined;
   #size: TtySize | null = null;
-  #waiting: ProcessEvent[] = [];
-  #waiting_bytes = 0;
+  readonly #waiting = new WaitingEvents();
   /** Whether the connection is given up until what waits was taken. */
   #parked = false;
   #paused = false;
-  #wake: (() => void) | null = null;
   #error: unknown = null;
   #greet: { resolve: () => void; reject: (error: unknown) => void } | null = null;
   /** Resolves with the first connection. */
@@ -122,20 +121,18 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   }
 
   async next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
-    while (this.#waiting.length === 0) {
+    for (;;) {
+      const value = this.#waiting.take();
+      if (value) {
+        this.#readOn();
+        return { done: false, value };
+      }
       if (this.#life.signal.aborted) {
         if (this.#error !== null) throw this.#error;
         return { done: true, value: undefined };
       }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await this.#waiting.news();
     }
-    const value = this.#waiting;
-    this.#waiting = [];
-    this.#waiting_bytes = 0;
-    this.#readOn();
-    return { done: false, value };
   }
 
   async return(): Promise<IteratorResult<ProcessEvent[], undefined>> {
@@ -210,11 +207,9 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     else this.#unpainted = false;
     this.#backoff.progress();
     this.#waiting.push(event);
-    if (event.event === 'output') this.#waiting_bytes += event.chunk.length;
     if (event.event === 'closed')
       this.#life.abort(); // the connection stays until the gateway ends it: a receipt may be on its way
-    else if (this.#waiting_bytes > WAITING_BYTES && !this.#paused) this.#stopReading();
-    this.#wake?.();
+    else if (this.#waiting.bytes > WAITING_BYTES && !this.#paused) this.#stopReading();
   }
 
   #stopReading(): void {
@@ -296,6 +291,6 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     this.#connection?.drop();
     this.#greet?.reject(error);
     this.#outbox.fail(error ?? detached());
-    this.#wake?.();
+    this.#waiting.wake();
   }
 }
