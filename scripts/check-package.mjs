@@ -11,6 +11,8 @@ const root = resolve(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 /** The client in one file, made of others. */
 const BUNDLE = 'dist/browser/client.js';
+/** The command line in a few files, made of others, and the licenses of those that are not ours. */
+const PROGRAM = 'dist/cli/';
 const scratch = mkdtempSync(join(tmpdir(), 'package-'));
 const run = (command, args, cwd) => execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
@@ -28,9 +30,18 @@ try {
 /** Everything the manifest promises is there, and nothing built from a source that is gone. */
 function checkFiles(files) {
   const targets = (value) => (typeof value === 'string' ? [value.replace('./', '')] : Object.values(value).flatMap(targets));
-  const promised = [...targets(manifest.exports), ...targets(manifest.bin), 'LICENSE', 'README.md', 'CHANGELOG.md', 'openapi.yaml', BUNDLE];
+  const promised = [
+    ...targets(manifest.exports),
+    ...targets(manifest.bin),
+    'LICENSE',
+    'README.md',
+    'CHANGELOG.md',
+    'openapi.yaml',
+    BUNDLE,
+    `${PROGRAM}LICENSES.txt`,
+  ];
   for (const file of promised) assert(files.includes(file), `The package lacks ${file}.`);
-  for (const file of files.filter((name) => name.endsWith('.js') && name !== BUNDLE)) {
+  for (const file of files.filter((name) => name.endsWith('.js') && name !== BUNDLE && !name.startsWith(PROGRAM))) {
     const source = file.replace('dist/', 'src/').replace(/\.js$/, '.ts');
     assert(existsSync(join(root, source)), `${file} has no source: remove dist and build again.`);
   }

@@ -4,16 +4,14 @@ import { once } from 'node:events';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { RemoteFileSystem } from './client/remote-file-system.js';
 import { type Bubblewrap, wrapped } from './process/bubblewrap.js';
 import type { MountPlan } from './process/mount-plan.js';
+import { OWN_PROGRAM } from './process/own-program.js';
 import { sandboxDirectory } from './process/sandbox-directory.js';
 import type { ExecutorFileSystem } from './protocol/index.js';
 import { SandboxRefusal } from './protocol/sandbox.js';
 import { socketFetch } from './socket-fetch.js';
-
-const MAIN = fileURLToPath(new URL('./cli/main.js', import.meta.url));
 
 /** Where the directory of the socket is in the sandbox: below /dev, which no policy speaks of. */
 const INSIDE = '/dev/exec-gateway';
@@ -53,7 +51,7 @@ export class FileJail {
     // Other programs of the same user may find the socket, and know no token.
     const token = randomBytes(32).toString('hex');
     const serve = ['serve', '--listen', `unix:${INSIDE}/socket`, '--fs-root', fs_root, '--log-level', 'silent'];
-    const argv = [process.execPath, MAIN, ...serve];
+    const argv = [process.execPath, OWN_PROGRAM, ...serve];
     const run = wrapped(programs, plan, { network: false, cwd: '/', argv, more: ['--bind', directory, INSIDE], hide: behindFile });
     const jail = new FileJail(begin(run, token, plan.hidden.length), directory, token);
     const end = () => jail.close();

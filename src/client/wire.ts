@@ -165,7 +165,7 @@ export class Wire {
     // A redirect would turn a POST into a GET: it is told, not followed.
     const init: RequestInit = { method, headers, signal, redirect: 'manual' };
     if (body !== undefined) init.body = isRaw(body) ? (body as BodyInit) : JSON.stringify(body);
-    if (body instanceof ReadableStream) Object.assign(init, STREAM_INIT);
+    if (body instanceof ReadableStream) Object.assign(init, streamInit());
     const response = await this.#fetch(this.#base + path + queryText(query), init);
     if (!response.ok) throw await this.#failure(response);
     return response;
@@ -186,7 +186,10 @@ export class Wire {
  * How a stream is sent. Node keeps a copy of every body that it may have to send again after a redirect, which would be the
  * whole stream in memory; it does not where redirects are errors and there is no window. Other runtimes may not know that.
  */
-const STREAM_INIT = { duplex: 'half', ...(redirectsMayFail() ? { redirect: 'error', window: null } : {}) };
+let stream_init: RequestInit | undefined;
+// Asked when it is needed: Node loads its own fetch to answer.
+const streamInit = () =>
+  (stream_init ??= { duplex: 'half', ...(redirectsMayFail() ? { redirect: 'error', window: null } : {}) } as RequestInit);
 
 function redirectsMayFail(): boolean {
   try {
