@@ -1,22 +1,22 @@
-// Starts a program without copying the gateway's page tables: vfork and exec, in a session of its own, on pipes or on a terminal.
-// Every descriptor made here is close-on-exec, an error is told with its errno and its stage, and the end is told by a pidfd.
+// Starts programs for the gateway, on threads of its own: a start holds the thread that asks for it until exec, and the event loop
+// serves the others meanwhile. libuv's threads may all wait for a disk. The end of a program is told by a pidfd.
 //
-//   launch(file, argv, env, cwd, mode, cols, rows, on_exit) -> [pid, fd, fd, fd]
-//     mode 0: stdin at EOF  -> [pid, -1, stdout, stderr]
-//     mode 1: stdin piped   -> [pid, stdin, stdout, stderr]
-//     mode 2: on a terminal -> [pid, terminal, program's side of it, -1]
-//     on_exit(code, signal), once
+//   launch(file, argv, env, cwd, mode, cols, rows, on_started, on_exit)
+//     on_started(error, [pid, fd, fd, fd]), once: one of both is undefined; an error has `code` and `stage`
+//       mode 0: stdin at EOF  -> [pid, -1, stdout, stderr]
+//       mode 1: stdin piped   -> [pid, stdin, stdout, stderr]
+//       mode 2: on a terminal -> [pid, terminal, program's side of it, -1]
+//     on_exit(code, signal), once, later
 //   resize(terminal, cols, rows)
 //   limitUnsent(socket, bytes): a TCP socket takes no more while so much of it was not sent yet; anything else is left as it is
 //   supported: whether this kernel has pidfds (Linux 5.3)
 #define _GNU_SOURCE
 #define NAPI_VERSION 8
+#include "starters.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <node_api.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,31 +24,18 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
-#include <uv.h>
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
-enum { STDIN_CLOSED, STDIN_PIPED, TERMINAL };
-enum { PARENT_ENDS = 3, PIPE_BYTES = 256 * 1024 };
-
-struct request {
-  char *file, *cwd;
-  char **argv, **env;
-  char **script_argv;  // how sh runs a script that has no first line of its own
-  int mode, cols, rows;
-  int parent[PARENT_ENDS], child[3];
-  volatile int error;
-  const char *volatile stage;
+struct launcher {
+  struct starters starters;  // first: its uv_async_t is what the loop hands back
+  napi_env env;
+  napi_async_cleanup_hook_handle hook;
 };
 
 struct watch {
   uv_poll_t poll;
   napi_env env;
-  napi_ref callback;
+  napi_ref on_exit;
   pid_t pid;
   int pidfd;
 };
@@ -61,114 +48,65 @@ static char *text(napi_env env, napi_value value) {
   return copy;
 }
 
-// A NULL-terminated list with `before` free places in front.
-static char **texts(napi_env env, napi_value array, int before) {
+static char **texts(napi_env env, napi_value array) {
   uint32_t length = 0;
   napi_get_array_length(env, array, &length);
-  char **list = calloc(length + before + 1, sizeof *list);
+  char **list = calloc(length + 1, sizeof *list);
   for (uint32_t i = 0; list && i < length; i++) {
     napi_value item;
     napi_get_element(env, array, i, &item);
-    list[before + i] = text(env, item);
+    list[i] = text(env, item);
   }
   return list;
 }
 
-static void free_texts(char **list, int before) {
-  if (!list) return;
-  for (char **item = list + before; *item; item++) free(*item);
+static void free_texts(char **list) {
+  for (char **item = list; item && *item; item++) free(*item);
   free(list);
 }
 
-static void close_all(int *fds, int count) {
-  for (int i = 0; i < count; i++)
-    if (fds[i] >= 0) close(fds[i]);
+static void release(struct request *r) {
+  free(r->start.file);
+  free(r->start.cwd);
+  free_texts(r->start.argv);
+  free_texts(r->start.env);
+  free(r->start.script_argv);
+  free(r);
 }
 
-static int fail(struct request *r, const char *stage) {
-  r->error = errno;
-  r->stage = stage;
-  return -1;
+static struct request *read_request(napi_env env, napi_value *a) {
+  struct request *r = calloc(1, sizeof *r);
+  if (!r) return NULL;
+  r->start = (struct start){.parent = {-1, -1, -1}, .child = {-1, -1, -1}, .pidfd = -1};
+  struct start *s = &r->start;
+  s->file = text(env, a[0]);
+  s->argv = texts(env, a[1]);
+  s->env = texts(env, a[2]);
+  s->cwd = text(env, a[3]);
+  napi_get_value_int32(env, a[4], &s->mode);
+  napi_get_value_int32(env, a[5], &s->cols);
+  napi_get_value_int32(env, a[6], &s->rows);
+  size_t count = 0;
+  while (s->argv && s->argv[count]) count++;
+  if (count > 0) s->script_argv = calloc(count + 2, sizeof *s->script_argv);
+  if (!s->file || !s->env || !s->cwd || !s->script_argv) {
+    release(r);
+    return NULL;
+  }
+  s->script_argv[0] = s->argv[0];
+  s->script_argv[1] = s->file;
+  memcpy(s->script_argv + 2, s->argv + 1, (count - 1) * sizeof *s->argv);
+  napi_create_reference(env, a[7], 1, (napi_ref *)&r->on_started);
+  napi_create_reference(env, a[8], 1, (napi_ref *)&r->on_exit);
+  return r;
 }
 
-// One pipe whose end `mine` (0 reads, 1 writes) stays here and does not block.
-static int open_pipe(struct request *r, int place, int mine) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC)) return fail(r, "pipe");
-  r->parent[place] = ends[mine];
-  r->child[place] = ends[!mine];
-  if (!mine) fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);  // where the user may: fewer switches between program and gateway
-  return fcntl(ends[mine], F_SETFL, O_NONBLOCK) ? fail(r, "pipe") : 0;
-}
-
-static int open_terminal(struct request *r) {
-  struct winsize size = {.ws_col = r->cols, .ws_row = r->rows};
-  struct termios modes;
-  int master = r->parent[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-  if (master < 0 || grantpt(master) || unlockpt(master)) return fail(r, "terminal");
-  int side = r->parent[1] = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (side < 0 || tcgetattr(side, &modes)) return fail(r, "terminal");
-  modes.c_iflag |= IUTF8;
-  if (tcsetattr(side, TCSANOW, &modes) || ioctl(side, TIOCSWINSZ, &size)) return fail(r, "terminal");
-  return 0;
-}
-
-static int open_ends(struct request *r) {
-  if (r->mode == TERMINAL) return open_terminal(r);
-  if (r->mode == STDIN_PIPED && open_pipe(r, 0, 1)) return -1;
-  if (r->mode == STDIN_CLOSED && (r->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) return fail(r, "stdin");
-  return open_pipe(r, 1, 0) || open_pipe(r, 2, 0) ? -1 : 0;
-}
-
-// Runs in the child, on the parent's memory: system calls only.
-static void become(struct request *r) {
-  struct sigaction standard = {.sa_handler = SIG_DFL};
-  sigset_t none;
-  for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
-  if (setsid() < 0) {
-    fail(r, "session");
-    return;
-  }
-  if (r->mode == TERMINAL && ioctl(r->parent[1], TIOCSCTTY, 0)) {
-    fail(r, "terminal");
-    return;
-  }
-  for (int fd = 0; fd < 3; fd++) {
-    if (dup2(r->mode == TERMINAL ? r->parent[1] : r->child[fd], fd) < 0) {
-      fail(r, "stdio");
-      return;
-    }
-  }
-  if (chdir(r->cwd)) {
-    fail(r, "cwd");
-    return;
-  }
-  syscall(SYS_close_range, 3, ~0U, 0);  // what the gateway itself inherited; this table of descriptors is the child's own
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  execve(r->file, r->argv, r->env);
-  if (errno == ENOEXEC) execve("/bin/sh", r->script_argv, r->env);
-  fail(r, "exec");
-}
-
-static pid_t start(struct request *r) {
-  sigset_t all, before;
-  if (open_ends(r)) return -1;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours runs in the child
-  pid_t pid = vfork();
-  if (pid == 0) {
-    become(r);
-    _exit(127);
-  }
-  if (pid < 0) fail(r, "fork");
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (pid > 0 && r->error) {
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-    }
-    return -1;
-  }
-  return pid;
+static void call(napi_env env, napi_ref callback, napi_value first, napi_value second) {
+  napi_value function, receiver, result, arguments[] = {first, second};
+  napi_get_reference_value(env, callback, &function);
+  napi_get_global(env, &receiver);
+  napi_make_callback(env, NULL, receiver, function, 2, arguments, &result);
+  napi_delete_reference(env, callback);
 }
 
 static void released(uv_handle_t *handle) { free(handle); }
@@ -181,103 +119,92 @@ static void ended(uv_poll_t *handle, int poll_status, int events) {
   if (waitpid(w->pid, &status, WNOHANG) != w->pid) return;
   uv_poll_stop(handle);
   close(w->pidfd);
-  napi_env env = w->env;
   napi_handle_scope scope;
-  napi_value callback, receiver, arguments[2], result;
-  napi_open_handle_scope(env, &scope);
-  napi_get_reference_value(env, w->callback, &callback);
-  napi_create_int32(env, WIFEXITED(status) ? WEXITSTATUS(status) : 0, &arguments[0]);
-  napi_create_int32(env, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &arguments[1]);
-  napi_get_global(env, &receiver);
-  napi_make_callback(env, NULL, receiver, callback, 2, arguments, &result);
-  napi_delete_reference(env, w->callback);
-  napi_close_handle_scope(env, scope);
+  napi_value code, number;
+  napi_open_handle_scope(w->env, &scope);
+  napi_create_int32(w->env, WIFEXITED(status) ? WEXITSTATUS(status) : 0, &code);
+  napi_create_int32(w->env, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &number);
+  call(w->env, w->on_exit, code, number);
+  napi_close_handle_scope(w->env, scope);
   uv_close((uv_handle_t *)handle, released);
 }
 
-static int watch(napi_env env, napi_value callback, pid_t pid, int pidfd) {
+static int watch(napi_env env, struct request *r) {
   struct watch *w = calloc(1, sizeof *w);
   uv_loop_t *loop;
-  if (!w || napi_get_uv_event_loop(env, &loop) != napi_ok || uv_poll_init(loop, &w->poll, pidfd)) {
+  if (!w || napi_get_uv_event_loop(env, &loop) != napi_ok || uv_poll_init(loop, &w->poll, r->start.pidfd)) {
     free(w);
     return -1;
   }
   w->env = env;
-  w->pid = pid;
-  w->pidfd = pidfd;
-  napi_create_reference(env, callback, 1, &w->callback);
+  w->pid = r->start.pid;
+  w->pidfd = r->start.pidfd;
+  w->on_exit = r->on_exit;
   return uv_poll_start(&w->poll, UV_READABLE, ended);
 }
 
-static napi_value throw_errno(napi_env env, int number, const char *stage) {
+static napi_value error_of(napi_env env, int number, const char *stage) {
   napi_value code, message, error, value;
   napi_create_string_utf8(env, uv_err_name(-number), NAPI_AUTO_LENGTH, &code);
   napi_create_string_utf8(env, strerror(number), NAPI_AUTO_LENGTH, &message);
   napi_create_error(env, code, message, &error);
   napi_create_string_utf8(env, stage, NAPI_AUTO_LENGTH, &value);
   napi_set_named_property(env, error, "stage", value);
-  napi_throw(env, error);
-  return NULL;
+  return error;
 }
 
-static void release(struct request *r) {
-  free(r->file);
-  free(r->cwd);
-  free_texts(r->argv, 0);
-  free_texts(r->env, 0);
-  free(r->script_argv);
-}
-
-static int read_request(napi_env env, napi_value *a, struct request *r) {
-  r->file = text(env, a[0]);
-  r->argv = texts(env, a[1], 0);
-  r->env = texts(env, a[2], 0);
-  r->cwd = text(env, a[3]);
-  napi_get_value_int32(env, a[4], &r->mode);
-  napi_get_value_int32(env, a[5], &r->cols);
-  napi_get_value_int32(env, a[6], &r->rows);
-  if (!r->file || !r->argv || !r->env || !r->cwd || !r->argv[0]) return -1;
-  size_t count = 0;
-  while (r->argv[count]) count++;
-  r->script_argv = calloc(count + 2, sizeof *r->script_argv);
-  if (!r->script_argv) return -1;
-  r->script_argv[0] = r->argv[0];
-  r->script_argv[1] = r->file;
-  memcpy(r->script_argv + 2, r->argv + 1, (count - 1) * sizeof *r->argv);
-  return 0;
-}
-
-static napi_value launch(napi_env env, napi_callback_info info) {
-  size_t count = 8;
-  napi_value a[8], result, number;
-  struct request r = {.parent = {-1, -1, -1}, .child = {-1, -1, -1}};
-  napi_get_cb_info(env, info, &count, a, NULL, NULL);
-  if (count < 8 || read_request(env, a, &r)) {
-    release(&r);
-    return throw_errno(env, EINVAL, "arguments");
-  }
-  pid_t pid = start(&r);
-  close_all(r.child, 3);
-  release(&r);
-  int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-  if (pid > 0 && (pidfd < 0 || watch(env, a[7], pid, pidfd))) {
-    fail(&r, "watch");
-    kill(-pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    if (pidfd >= 0) close(pidfd);
-  }
-  if (r.error) {
-    close_all(r.parent, PARENT_ENDS);
-    return throw_errno(env, r.error, r.stage);
-  }
+static napi_value result_of(napi_env env, struct start *s) {
+  napi_value result, number;
   napi_create_array_with_length(env, 1 + PARENT_ENDS, &result);
-  napi_create_int32(env, pid, &number);
+  napi_create_int32(env, s->pid, &number);
   napi_set_element(env, result, 0, number);
   for (int i = 0; i < PARENT_ENDS; i++) {
-    napi_create_int32(env, r.parent[i], &number);
+    napi_create_int32(env, s->parent[i], &number);
     napi_set_element(env, result, i + 1, number);
   }
   return result;
+}
+
+static void tell(napi_env env, struct request *r) {
+  struct start *s = &r->start;
+  napi_handle_scope scope;
+  napi_value none;
+  napi_open_handle_scope(env, &scope);
+  napi_get_undefined(env, &none);
+  if (!s->error && watch(env, r)) {
+    s->error = ENOMEM;
+    s->stage = "watch";
+    abandon_program(s);
+  }
+  if (s->error) napi_delete_reference(env, r->on_exit);
+  call(env, r->on_started, s->error ? error_of(env, s->error, s->stage) : none, s->error ? none : result_of(env, s));
+  napi_close_handle_scope(env, scope);
+  release(r);
+}
+
+static void on_started(uv_async_t *told) {
+  struct launcher *l = (struct launcher *)told;
+  for (struct request *next, *r = take_done(&l->starters); r; r = next) {
+    next = r->next;
+    tell(l->env, r);
+  }
+}
+
+static napi_value launch(napi_env env, napi_callback_info info) {
+  size_t count = 9;
+  napi_value a[9];
+  struct launcher *l;
+  napi_get_cb_info(env, info, &count, a, NULL, (void **)&l);
+  struct request *r = count == 9 ? read_request(env, a) : NULL;
+  if (!r) {
+    napi_throw(env, error_of(env, EINVAL, "arguments"));
+  } else if (ask_starters(&l->starters, r)) {
+    napi_delete_reference(env, r->on_started);
+    napi_delete_reference(env, r->on_exit);
+    release(r);
+    napi_throw(env, error_of(env, EAGAIN, "fork"));
+  }
+  return NULL;
 }
 
 static napi_value resize(napi_env env, napi_callback_info info) {
@@ -289,7 +216,8 @@ static napi_value resize(napi_env env, napi_callback_info info) {
   napi_get_value_int32(env, a[1], &cols);
   napi_get_value_int32(env, a[2], &rows);
   struct winsize size = {.ws_col = cols, .ws_row = rows};
-  return ioctl(fd, TIOCSWINSZ, &size) ? throw_errno(env, errno, "resize") : NULL;
+  if (ioctl(fd, TIOCSWINSZ, &size)) napi_throw(env, error_of(env, errno, "resize"));
+  return NULL;
 }
 
 static napi_value limit_unsent(napi_env env, napi_callback_info info) {
@@ -303,18 +231,38 @@ static napi_value limit_unsent(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+static void closed(uv_handle_t *told) { napi_remove_async_cleanup_hook(((struct launcher *)told)->hook); }
+
+static void close_launcher(napi_async_cleanup_hook_handle hook, void *launcher) {
+  struct launcher *l = launcher;
+  l->hook = hook;
+  close_starters(&l->starters, closed);
+}
+
+static struct launcher *open_launcher(napi_env env) {
+  struct launcher *l = calloc(1, sizeof *l);
+  uv_loop_t *loop;
+  if (!l || napi_get_uv_event_loop(env, &loop) != napi_ok || open_starters(&l->starters, loop, on_started)) return NULL;
+  l->env = env;
+  napi_add_async_cleanup_hook(env, close_launcher, l, NULL);
+  return l;
+}
+
+static void offer(napi_env env, napi_value exports, const char *name, napi_callback function, void *data) {
+  napi_value value;
+  napi_create_function(env, name, NAPI_AUTO_LENGTH, function, data, &value);
+  napi_set_named_property(env, exports, name, value);
+}
+
 NAPI_MODULE_INIT() {
-  napi_value function;
-  napi_create_function(env, "launch", NAPI_AUTO_LENGTH, launch, NULL, &function);
-  napi_set_named_property(env, exports, "launch", function);
-  napi_create_function(env, "resize", NAPI_AUTO_LENGTH, resize, NULL, &function);
-  napi_set_named_property(env, exports, "resize", function);
-  napi_create_function(env, "limitUnsent", NAPI_AUTO_LENGTH, limit_unsent, NULL, &function);
-  napi_set_named_property(env, exports, "limitUnsent", function);
+  struct launcher *l = open_launcher(env);
   int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
   napi_value supported;
-  napi_get_boolean(env, pidfd >= 0, &supported);
-  napi_set_named_property(env, exports, "supported", supported);
+  napi_get_boolean(env, l && pidfd >= 0, &supported);
   if (pidfd >= 0) close(pidfd);
+  napi_set_named_property(env, exports, "supported", supported);
+  offer(env, exports, "launch", launch, l);
+  offer(env, exports, "resize", resize, NULL);
+  offer(env, exports, "limitUnsent", limit_unsent, NULL);
   return exports;
 }

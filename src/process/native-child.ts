@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { Stream } from '../protocol/index.js';
 import type { Child, ChildEvents, Launch, LaunchSpec } from './child.js';
 import { launchError } from './launch-error.js';
-import { type Native, native } from './native.js';
+import { type Native, native, type Started } from './native.js';
 import { pipes } from './pipes.js';
 import { readWith } from './read-buffer.js';
 import { Terminal } from './terminal.js';
@@ -12,24 +12,23 @@ const STDIN_PIPED = 1;
 const TERMINAL = 2;
 
 /**
- * The launcher of native/launch.c, or null where it cannot be used. It starts programs by vfork, at a cost that does not grow
- * with the gateway's memory, on real pipes, and leaks no descriptor.
+ * The launcher of native/launch.c, or null where it cannot be used. It starts programs by vfork on threads of its own, at a
+ * cost that does not grow with the gateway's memory and holds up nobody else, on real pipes, and leaks no descriptor.
  */
-export const nativeLaunch: Launch | null = native && (async (spec, events) => launch(native as Native, spec, events));
+export const nativeLaunch: Launch | null = native && ((spec, events) => launch(native as Native, spec, events));
 
-function launch(native: Native, spec: LaunchSpec, events: ChildEvents): Child {
+async function launch(native: Native, spec: LaunchSpec, events: ChildEvents): Promise<Child> {
   const { path, argv, cwd, tty, pipe_stdin } = spec;
   const env = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`);
   const mode = tty ? TERMINAL : pipe_stdin ? STDIN_PIPED : STDIN_CLOSED;
   let exited = events.exit;
-  const start = () => {
-    try {
-      return native.launch(path, argv, env, cwd, mode, tty?.cols ?? 0, tty?.rows ?? 0, (code, signal) => exited(code, signal));
-    } catch (error) {
-      throw launchError(error, spec);
-    }
-  };
-  const [pid, first, second, third] = start();
+  const size = [tty?.cols ?? 0, tty?.rows ?? 0] as const;
+  const [pid, first, second, third] = await new Promise<Started>((resolve, reject) => {
+    const told = (error: Error | undefined, started: Started) => (error ? reject(error) : resolve(started));
+    native.launch(path, argv, env, cwd, mode, ...size, told, (code, signal) => exited(code, signal));
+  }).catch((error) => {
+    throw launchError(error, spec);
+  });
   if (!tty) {
     const stdin = first < 0 ? null : new Socket({ fd: first, readable: false, writable: true });
     const output = (fd: number, stream: Stream) =>

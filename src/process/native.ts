@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module';
 
+/** The pid, and this side's descriptors, -1 for none. */
+export type Started = [pid: number, first: number, second: number, third: number];
+
 /** What native/launch.c offers; see there. */
 export interface Native {
   launch(
@@ -10,8 +13,9 @@ export interface Native {
     mode: number,
     cols: number,
     rows: number,
+    on_started: (error: Error | undefined, started: Started) => void,
     on_exit: (code: number, signal: number) => void,
-  ): [pid: number, first: number, second: number, third: number];
+  ): void;
   resize(fd: number, cols: number, rows: number): void;
   limitUnsent(fd: number, bytes: number): void;
   supported: boolean;
