@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BACKENDS_AND_LAUNCHERS, useBackend } from '../support/backends.js';
-import { isRunning, sessionMembers, until } from '../support/proc.js';
+import { commandLine, isRunning, sessionMembers, until } from '../support/proc.js';
 import { codeOf, readAll, readUntil } from '../support/told.js';
 
 /** The output is closed a moment before the system has done with the last process. */
@@ -131,6 +131,9 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
     await readUntil(backend.process, process_id, '$ ');
     await backend.process.write(process_id, Buffer.from('sleep 311 & sleep 312 & echo rea""dy\n'));
     await readUntil(backend.process, process_id, 'ready');
+    // A job that is not yet the program it becomes loses the signal that its shell hands on.
+    const jobs = () => sessionMembers(pid).filter((member) => /: sleep 31[12]/.test(commandLine(member)));
+    await until('both jobs run', () => jobs().length === 2);
     const begun = performance.now();
     await backend.process.terminate(process_id, { grace_ms: 30_000, wait_ms: 20_000 });
     expect(performance.now() - begun).toBeLessThan(10_000);
