@@ -1,9 +1,9 @@
 import { closeSync } from 'node:fs';
-import { ReadStream } from 'node:tty';
 import type { TtySize } from '../protocol/index.js';
 import type { Child, ChildEvents } from './child.js';
 import { PtyWriter } from './pty-writer.js';
-import { readNow, readWith } from './read-buffer.js';
+import { readNow } from './read-buffer.js';
+import { TerminalReader } from './terminal-reader.js';
 
 /** What opening a terminal for a program gave. */
 export interface OpenTerminal {
@@ -26,7 +26,7 @@ export class Terminal implements Child {
   readonly #fd: number;
   readonly #resize: (size: TtySize) => void;
   readonly #events: ChildEvents;
-  readonly #reader: ReadStream;
+  readonly #reader: TerminalReader;
   readonly #writer: PtyWriter;
   #keeper: number;
   #open = true;
@@ -39,10 +39,8 @@ export class Terminal implements Child {
     this.#resize = resize;
     this.#events = events;
     this.#writer = new PtyWriter(fd);
-    this.#reader = new ReadStream(fd, { allowHalfOpen: true, ...readWith(read_bytes, (bytes) => events.output('pty', bytes)) });
-    this.#reader.resume();
-    this.#reader.on('error', () => this.destroy()); // EIO: nobody has the terminal open any more
-    this.#reader.on('end', () => this.destroy());
+    const tell = (bytes: Uint8Array) => events.output('pty', bytes);
+    this.#reader = new TerminalReader(fd, read_bytes, tell, () => this.#letGo());
   }
 
   /** The program ended. What it printed before is told first. */
@@ -75,12 +73,14 @@ export class Terminal implements Child {
   }
 
   destroy(): void {
-    if (!this.#open) return;
+    this.#reader.destroy();
+  }
+
+  #letGo(): void {
     this.#drain(); // a hang-up reaches the stream before the last bytes do
     this.#open = false;
     this.#writer.close();
     this.#releaseKeeper();
-    this.#reader.destroy();
     this.#events.end();
   }
 

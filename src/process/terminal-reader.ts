@@ -1,0 +1,28 @@
+import { ReadStream } from 'node:tty';
+import { readWith } from './read-buffer.js';
+
+/**
+ * Reads the gateway's side of a terminal, and says when it is about to let go of it: on a hang-up the stream closes the
+ * descriptor by itself and tells of it later, when the same number may be that of another terminal.
+ */
+export class TerminalReader extends ReadStream {
+  readonly #letting_go: () => void;
+
+  /**
+   * @param bytes most that is read at once
+   * @param tell told of bytes that are good until it returns
+   * @param letting_go called once, while the descriptor is still open
+   */
+  constructor(fd: number, bytes: number, tell: (bytes: Uint8Array) => void, letting_go: () => void) {
+    super(fd, { allowHalfOpen: true, ...readWith(bytes, tell) });
+    this.#letting_go = letting_go;
+    this.on('error', () => {}); // EIO: nobody has the terminal open any more
+    this.on('end', () => this.destroy());
+    this.resume();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#letting_go();
+    super._destroy(error, callback);
+  }
+}
