@@ -18,6 +18,8 @@ const { output } = await build({
     target: 'node20',
     minify: false,
     rolldownOptions: {
+      // It takes calls like decodeURIComponent, made for what they throw, for ones without effect.
+      treeshake: false,
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: '[name]-[hash].js',
