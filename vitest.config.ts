@@ -5,6 +5,7 @@ const ALONE = 'test/**/*.alone.test.ts';
 export default defineConfig({
   test: {
     reporters: ['default', './test/reporter.ts'],
+    globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
     pool: 'forks',
     // Two files at a time: they wait for processes more than they work.

@@ -153,7 +153,8 @@ describe('a program', () => {
     const type = (text: string) =>
       client.result('process/write', { processId: 'p', writeId: text, chunk: Buffer.from(text).toString('base64') });
     await client.printed('p', '> ');
-    await type('stty size; echo x > /dev/tty; sleep 600\n');
+    // What is printed by the job itself: a key before it is in the foreground would be bash's, which waits on for the job.
+    await type("stty size; sh -c 'echo x > /dev/tty; exec sleep 600'\n");
     await client.printed('p', '24 80\r\nx');
     await type('\x03');
     await type('echo $((40+2)) > f; cat f\n');

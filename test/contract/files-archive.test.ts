@@ -22,6 +22,12 @@ import { codeOf } from '../support/told.js';
 
 const NONE = { files: 0, directories: 0, links: 0, bytes: 0 };
 
+/** A tar of 300 MiB of nothing in 300 kB: gzip's parts may stand one after another. */
+function bomb(): Buffer {
+  const head = gzipSync(pythonTar("m=tarfile.TarInfo('air'); m.size=300*2**20; out.write(m.tobuf())"));
+  return Buffer.concat([head, ...Array<Buffer>(300).fill(gzipSync(Buffer.alloc(2 ** 20)))]);
+}
+
 describe.each(BACKENDS)('%s', (name) => {
   const backend = useBackend(name);
   let dir = '';
@@ -185,9 +191,7 @@ describe.each(BACKENDS)('%s', (name) => {
   });
 
   it('a tar that is mostly air is refused before it fills the disk', async () => {
-    const bomb = gzipSync(pythonTar("add('air', bytes(300 * 2**20))"));
-    expect(bomb.length).toBeLessThan(400_000);
-    await expect(write('to', bomb)).rejects.toMatchObject({
+    await expect(write('to', bomb())).rejects.toMatchObject({
       code: 'payload_too_large',
       fields: { limit: 268_435_456, path: 'air', unpacked: { files: 0 } },
     });

@@ -84,7 +84,11 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
 
   it('B34 a working directory that goes away meanwhile is never blamed on the program, nor another one taken', async () => {
     const flicker = path('flicker');
-    const { process_id } = await backend.sh(`echo ready; while :; do mkdir '${flicker}'; rmdir '${flicker}'; done`);
+    const { process_id } = await backend.start([
+      'python3',
+      '-uc',
+      `import os, time\nP = '${flicker}'\nprint('ready')\nwhile True:\n os.mkdir(P); time.sleep(5e-4); os.rmdir(P); time.sleep(5e-4)`,
+    ]);
     await readUntil(backend.process, process_id, 'ready');
     const outcomes = new Set<string>();
     for (let i = 0; i < 300 || outcomes.size < 2; i++) {

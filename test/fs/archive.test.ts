@@ -128,23 +128,23 @@ describe('a tar', () => {
     expect(readdirSync(scratch.path('to'))).toEqual(['one']);
   });
 
-  it('of 100,000 entries', async () => {
+  it('of 20,000 entries', async () => {
     // In memory where there is such a place: disks take minutes to forget so many files.
     const dir = mkdtempSync(existsSync('/dev/shm') ? '/dev/shm/many-' : scratch.path('many-'));
     try {
       const files = new LocalFileSystem({ root: dir });
-      const many = pythonTar("for i in range(100000): add('d%d/f%d' % (i//1000, i), b'x')");
-      expect(await files.writeArchive({ path: 'to' }, many)).toEqual({ files: 100_000, directories: 100, links: 0, bytes: 100_000 });
+      const many = pythonTar("for i in range(20000): add('d%d/f%d' % (i//200, i), b'x')");
+      expect(await files.writeArchive({ path: 'to' }, many)).toEqual({ files: 20_000, directories: 100, links: 0, bytes: 20_000 });
       const told = await gather(files.readArchive({ path: 'to' }));
       expect(
         execFileSync('tar', ['tf', '-'], { input: told, maxBuffer: 1 << 27 })
           .toString()
           .split('\n').length,
-      ).toBe(100_101);
+      ).toBe(20_101);
     } finally {
       execFileSync('rm', ['-rf', dir]);
     }
-  }, 240_000);
+  });
 
   it('with names of any length that a file system takes', async () => {
     const long = pythonTar("add('/'.join(['n'*255]*15), b'x')");
