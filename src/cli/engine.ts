@@ -8,7 +8,7 @@ const V8_VERSION = Number.parseInt(process.versions.v8, 10);
  */
 const EARLY_FLAGS =
   V8_VERSION < 12
-    ? ['--interrupt-budget=5000', '--max-inlined-bytecode-size-cumulative=300']
+    ? ['--interrupt-budget=12000', '--max-inlined-bytecode-size-cumulative=300']
     : ['--invocation-count-for-maglev=50', '--invocation-count-for-turbofan=400', '--minimum-invocations-after-ic-update=50'];
 
 /** Node 24 lets 60 MiB of what passes through pile up before it collects; where the space for what is new stays small, 10 MiB. */

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAMS = { bare: ['./bare-server.mjs'], gateway: ['../../dist/cli/main.js', 'serve', '--listen', '127.0.0.1:0'] };
+
+/** A server of its own and its callers: `bare` or `gateway`, over the same documented calls. */
+export class Target {
+  #child;
+  #url;
+  #agent = new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  #headers;
+
+  static async open(name) {
+    const target = new Target();
+    const [program, ...flags] = PROGRAMS[name];
+    const token = randomBytes(16).toString('hex');
+    target.#headers = { authorization: `Bearer ${token}` };
+    target.#child = spawn(process.execPath, [fileURLToPath(new URL(program, import.meta.url)), ...flags], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, EXEC_GATEWAY_TOKEN: token },
+    });
+    let told = '';
+    for await (const text of target.#child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      told += text;
+      target.#url = told.match(/http:\/\/127\.0\.0\.1:\d+/)?.[0];
+      if (target.#url) break;
+    }
+    if (!target.#url) throw new Error(`The server ${name} did not start.`);
+    target.#child.stdout.resume();
+    return target;
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** Memory of the server, in bytes. */
+  get memory() {
+    return Number(readFileSync(`/proc/${this.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
+  }
+
+  async close() {
+    this.#agent.destroy();
+    this.#child.kill('SIGKILL');
+    await once(this.#child, 'close');
+  }
+
+  run(argv) {
+    return this.#call('POST', '/run', JSON.stringify({ argv }));
+  }
+
+  async start(argv, options = {}) {
+    const { process_id } = JSON.parse(await this.#call('POST', '/processes', JSON.stringify({ argv, ...options })));
+    return process_id;
+  }
+
+  write(id, bytes) {
+    return this.#call('POST', `/processes/${id}/stdin`, bytes, 'application/octet-stream');
+  }
+
+  end(id) {
+    return this.#call('DELETE', `/processes/${id}?grace_ms=0`);
+  }
+
+  /** A call that waits until output has come after `after_seq`. */
+  poll(id, after_seq) {
+    return this.#call('GET', `/processes/${id}/output?after_seq=${after_seq}&wait_ms=60000`);
+  }
+
+  /** Follows the raw output; resolves when it is answered, with a promise of its end. */
+  async follow(id, take) {
+    const request = this.#request('GET', `/processes/${id}/output?follow=true`, { accept: 'application/octet-stream' });
+    request.end();
+    const [response] = await once(request, 'response');
+    if (response.statusCode !== 200) throw new Error(`Following was answered with ${response.statusCode}.`);
+    response.on('data', take);
+    const ended = once(response, 'end');
+    ended.catch(() => {}); // most are left when their server is closed
+    return { ended };
+  }
+
+  #request(method, path, headers) {
+    return http.request(this.#url + path, { method, agent: this.#agent, headers: { ...this.#headers, ...headers } });
+  }
+
+  async #call(method, path, body, type = 'application/json') {
+    const headers = body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+    const request = this.#request(method, path, headers);
+    request.end(body);
+    const [response] = await once(request, 'response');
+    const text = (await response.setEncoding('utf8').toArray()).join('');
+    if (response.statusCode >= 300) throw new Error(`${method} ${path} was answered with ${response.statusCode}: ${text}`);
+    return text;
+  }
+}
