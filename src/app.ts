@@ -4,7 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { CodexServer } from './codex/codex-server.js';
 import type { AppConfig } from './config.js';
 import { createLogger } from './logger.js';
-import { addAuth } from './plugins/auth.js';
+import { addAuth, type Keys } from './plugins/auth.js';
 import { addJsonParser } from './plugins/body-parsers.js';
 import { addBodyTimeout } from './plugins/body-timeout.js';
 import { addConnections } from './plugins/connections.js';
@@ -19,6 +19,7 @@ import { answerBrokenRequest } from './plugins/raw-errors.js';
 import { addReplyHeaders, setReplyHeaders } from './plugins/reply-headers.js';
 import { requestId } from './plugins/request-id.js';
 import { addRequestLog, type RequestCounts } from './plugins/request-log.js';
+import { Sessions } from './plugins/sessions.js';
 import { addShutdownCheck } from './plugins/shutdown-check.js';
 import { Tickets } from './plugins/tickets.js';
 import { addUnknownAddress } from './plugins/unknown-address.js';
@@ -41,10 +42,13 @@ import { outputRoute } from './routes/output.js';
 import { processRoutes } from './routes/processes.js';
 import { runRoute } from './routes/run.js';
 import { screenRoute } from './routes/screen.js';
+import { sessionRoutes } from './routes/session.js';
 import { startRoutes } from './routes/start.js';
 import { stdinRoute } from './routes/stdin.js';
 import { ticketRoute } from './routes/tickets.js';
+import { type WebFiles, webRoutes } from './routes/web.js';
 import { limitUnsent } from './unsent-limit.js';
+import { webFiles } from './web-files.js';
 
 /** Longest part of a path, in characters: an id has at most 128. */
 const MAX_PATH_PART = 512;
@@ -84,8 +88,8 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
   addOriginCheck(app, config.allow_origins);
   addCors(app, config.allow_origins);
   addShutdownCheck(app, () => probes.shutting_down());
-  const tickets = new Tickets(config.token);
-  addAuth(app, config.token, tickets);
+  const keys = { tickets: new Tickets(config.token), sessions: new Sessions(config.token, config.session_ttl_ms) };
+  addAuth(app, config.token, keys);
   addUnknownAddress(app);
   addExpectationCheck(app);
   addBodyTimeout(app, config.body_timeout_ms);
@@ -97,8 +101,17 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
   addErrors(app, config.max_body_bytes);
   addWebSockets(app);
 
-  addRoutes(app, config, machine, probes, counts, tickets);
+  const web = config.web_dir === null ? null : webFiles(config.web_dir);
+  addRoutes(app, config, machine, probes, { counts, keys, web });
   return app;
+}
+
+/** What routes need of the front around them. */
+export interface Front {
+  counts: RequestCounts;
+  keys: Keys;
+  /** The dashboard; null without one. */
+  web: WebFiles | null;
 }
 
 /** Adds every route to a server that checks requests already. */
@@ -107,8 +120,7 @@ export function addRoutes(
   config: AppConfig,
   { process: processes, files, sandbox, elsewhere }: Machine,
   probes: Probes,
-  counts: RequestCounts,
-  tickets: Tickets,
+  { counts, keys, web }: Front,
 ): void {
   healthRoutes(app, probes);
   startRoutes(app, processes);
@@ -120,10 +132,12 @@ export function addRoutes(
   stdinRoute(app, processes);
   controlRoutes(app, processes);
   attachRoute(app, processes, probes, config.heartbeat_ms);
-  ticketRoute(app, processes, tickets);
+  ticketRoute(app, processes, keys.tickets);
+  sessionRoutes(app, keys.sessions, config.token);
   fileRoutes(app, files, probes, config);
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
+  if (web !== null) webRoutes(app, web);
   codexRoute(app, config, { process: processes, files, sandbox, elsewhere }, probes);
 }
 

@@ -1,4 +1,4 @@
-import { CODEX_LINGER_MS, HEARTBEAT_MS } from './protocol/limits.js';
+import { CODEX_LINGER_MS, DEFAULT_SESSION_MS, HEARTBEAT_MS } from './protocol/limits.js';
 
 /** Where the gateway listens. Port 0 takes any free port. */
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
@@ -15,6 +15,10 @@ export interface AppConfig {
   allow_hosts: string[];
   /** Origins whose pages may call, as a browser writes them: `https://example.com`. */
   allow_origins: string[];
+  /** How long a session of the dashboard lasts, in milliseconds. */
+  session_ttl_ms: number;
+  /** Directory of the dashboard as it was built; null, or one without an index.html, for no dashboard. */
+  web_dir: string | null;
   /** Largest request body, in bytes. */
   max_body_bytes: number;
   /** Time in which a request body has to arrive, in milliseconds; of one that is streamed, in which some of it has to. */
@@ -36,6 +40,8 @@ export const DEFAULT_CONFIG: AppConfig = {
   listen: { kind: 'tcp', host: '127.0.0.1', port: 8787 },
   allow_hosts: [],
   allow_origins: [],
+  session_ttl_ms: DEFAULT_SESSION_MS,
+  web_dir: null,
   max_body_bytes: 16 * 1024 * 1024,
   body_timeout_ms: 120_000,
   max_file_bytes: null,

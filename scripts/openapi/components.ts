@@ -30,6 +30,7 @@ import { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '
 import { RunRequest, RunResult } from '../../src/protocol/run.js';
 import { Screen } from '../../src/protocol/screen.js';
 import { SearchEnd, SearchMatch } from '../../src/protocol/search.js';
+import { Session, SessionRequest } from '../../src/protocol/session.js';
 import { EnvPolicy, Labels, ProcessId, StartRequest, TtySize } from '../../src/protocol/start.js';
 import { Ticket, TicketRequest, TicketScope } from '../../src/protocol/ticket.js';
 import { Upload, UploadId } from '../../src/protocol/upload.js';
@@ -69,6 +70,8 @@ export const SCHEMAS: Record<string, object> = {
   TicketScope,
   TicketRequest,
   Ticket,
+  SessionRequest,
+  Session,
   FileType,
   FileMetadata,
   DirectoryEntry,
@@ -119,6 +122,7 @@ export const HEADERS: Record<string, { description: string; schema: object }> = 
   'X-Request-Id': { description: 'The id of the request in the log: a plain one of the caller, or a new one.', schema: { type: 'string' } },
   Location: { description: 'Where the process is, or where the parts of the upload go.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', enum: ['Bearer'] } },
+  'Set-Cookie': { description: 'The session, or its end.', schema: { type: 'string' } },
   'Retry-After': { description: 'When to try again, in seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } },
   'Exec-Next-Seq': { description: 'next_seq of the read: continue after this less one.', schema: { type: 'string', pattern: '^[0-9]+$' } },
   'Exec-Exited': { description: 'Whether the exit was told.', schema: flag },

@@ -23,7 +23,9 @@ interface ObjectSchema {
 const ANY: ErrorCode[] = ['origin_not_allowed', 'request_timeout', 'expectation_failed', 'host_not_allowed', 'headers_too_large'];
 /** What a call to the processes can meet when they are behind another gateway. */
 const BEHIND: ErrorCode[] = ['upstream_unreachable'];
-const ANY_CLOSED: ErrorCode[] = [...ANY, 'unauthorized', 'internal', 'shutting_down'];
+const ANY_CLOSED: ErrorCode[] = [...ANY, 'unauthorized', 'not_same_origin', 'internal', 'shutting_down'];
+/** What a call with a session can meet when it may change something. */
+const ANY_CHANGING: ErrorCode[] = [...ANY_CLOSED, 'invalid_csrf_token'];
 
 const names = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [JSON.stringify(schema), name]));
 
@@ -45,7 +47,7 @@ export function openapiDocument(routes: Route[], version: string): Record<string
     openapi: '3.1.0',
     info: info(version),
     servers: [{ url: 'http://127.0.0.1:8787', description: 'The default address.' }],
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { session: [] }],
     tags: [
       { name: 'Processes', description: 'Start, look at and end processes.' },
       { name: 'Output', description: 'Read and follow what they print.' },
@@ -66,6 +68,13 @@ export function openapiDocument(routes: Route[], version: string): Record<string
           in: 'query',
           name: 'ticket',
           description: 'A ticket of POST /tickets, in place of the token and never with it.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'exec_gateway_session',
+          description:
+            'The cookie of POST /session; its name goes on with 8 digits of the gateway. Methods other than GET and HEAD carry X-CSRF-Token besides.',
         },
       },
     },
@@ -100,15 +109,20 @@ function operationObject(route: Route, operation: Operation, shared: Record<stri
     summary,
     ...(description === undefined ? {} : { description }),
     ...(open ? { security: [] } : {}),
-    ...(ticket ? { security: [{ bearer: [] }, { ticket: [] }] } : {}),
+    ...(ticket ? { security: [{ bearer: [] }, { session: [] }, { ticket: [] }] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, operation) }),
     ...(operation.upload === undefined ? {} : { requestBody: uploadBody(operation.upload) }),
     responses: {
       ...Object.fromEntries(Object.entries(operation.replies).map(([status, reply]) => [status, replyObject(reply)])),
-      ...problems([...operation.errors, ...(open ? ANY : ANY_CLOSED), ...(tag === 'Gateway' ? [] : BEHIND)], shared),
+      ...problems([...operation.errors, ...common(route.method, open), ...(tag === 'Gateway' ? [] : BEHIND)], shared),
     },
   };
+}
+
+function common(method: string, open: true | undefined): ErrorCode[] {
+  if (open) return ANY;
+  return method === 'GET' || method === 'HEAD' ? ANY_CLOSED : ANY_CHANGING;
 }
 
 function parametersOf(schema: ObjectSchema | undefined, place: 'path' | 'query'): object[] {

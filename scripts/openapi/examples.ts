@@ -117,6 +117,10 @@ const DETAILS: Record<ErrorCode, [detail: string, fields?: ProblemFields]> = {
   origin_not_allowed: [
     'Pages of the origin "https://evil.example" may not call this gateway: allow it with --allow-origin ORIGIN when they should.',
   ],
+  not_same_origin: [
+    'A request with a session has to come from a page of this gateway, and a browser says that this one did not: programs send "Authorization: Bearer TOKEN" and no cookie.',
+  ],
+  invalid_csrf_token: ['X-CSRF-Token is missing: send the csrf_token of GET /session.', { field: 'X-CSRF-Token' }],
   path_outside_root: ['"../secret" leads out of the file root: stay below it.', { path: '../secret' }],
   root_protected: ['The file root itself cannot be removed: name something below it.', { path: '/' }],
   access_denied: ['"/etc/shadow": the system does not permit it (EACCES).', { path: '/etc/shadow' }],

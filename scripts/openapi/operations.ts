@@ -13,6 +13,7 @@ import { CODES, type Operation, type Reply } from './operation.js';
 import { TREE_OPERATIONS } from './tree-operations.js';
 import { UPLOAD_OPERATIONS } from './upload-operations.js';
 import { WATCH_OPERATION } from './watch-operation.js';
+import { WEB_OPERATIONS } from './web-operations.js';
 
 const { BODY, ONE, LAUNCH, TICKET } = CODES;
 const Text = Type.String();
@@ -233,6 +234,7 @@ export const OPERATIONS: Record<string, Operation> = {
     replies: { 101: { description: 'The connection speaks WebSocket now.' } },
     errors: ['invalid_request', 'upgrade_required'],
   },
+  ...WEB_OPERATIONS,
   'GET /healthz': {
     operationId: 'getHealth',
     tag: 'Gateway',

@@ -4,6 +4,7 @@ import { addRoutes, type Machine } from '../../src/app.js';
 import { DEFAULT_CONFIG } from '../../src/config.js';
 import { addJsonParser } from '../../src/plugins/body-parsers.js';
 import type { Probes } from '../../src/plugins/probes.js';
+import { Sessions } from '../../src/plugins/sessions.js';
 import { Tickets } from '../../src/plugins/tickets.js';
 import { addValidation } from '../../src/plugins/validation.js';
 import { addWebSockets } from '../../src/plugins/websocket.js';
@@ -27,10 +28,10 @@ export async function serverRoutes(): Promise<Route[]> {
     {} as Machine,
     { stopping: new AbortController().signal, streamsEnd: new AbortController().signal } as Probes,
     {
-      in_flight: 0,
-      finished: new Map(),
+      counts: { in_flight: 0, finished: new Map() },
+      keys: { tickets: new Tickets(null), sessions: new Sessions(null, DEFAULT_CONFIG.session_ttl_ms) },
+      web: { page: '', assets: new Map() },
     },
-    new Tickets(null),
   );
   await app.ready();
   return routes;

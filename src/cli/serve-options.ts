@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type AppConfig, DEFAULT_CONFIG, type Listen } from '../config.js';
 import { DEFAULT_LIMITS } from '../environment.js';
-import { MAX_RETAIN_BYTES, MAX_TIMEOUT_MS } from '../protocol/index.js';
+import { MAX_RETAIN_BYTES, MAX_SESSION_MS, MAX_TIMEOUT_MS, MIN_SESSION_MS } from '../protocol/index.js';
 import { setting } from './setting.js';
 
 const MIB = 1024 * 1024;
@@ -13,6 +13,7 @@ export interface ServeOptions {
   auth: boolean;
   allowHost: string[];
   allowOrigin: string[];
+  sessionTtlMs: number;
   upstream?: string;
   upstreamTokenFile?: string;
   fsRoot?: string;
@@ -55,6 +56,9 @@ function addAccess(command: Command): Command {
       setting('--allow-origin <origin>', 'web origin that may call, such as https://dash.example; repeatable')
         .default([])
         .argParser(list(allowedOrigin)),
+    )
+    .addOption(
+      count('--session-ttl-ms <ms>', 'how long a browser stays signed in', DEFAULT_CONFIG.session_ttl_ms, MIN_SESSION_MS, MAX_SESSION_MS),
     )
     .addOption(setting('--upstream <url>', 'be a gateway in front of the gateway at this URL').argParser(upstream))
     .addOption(setting('--upstream-token-file <path>', 'file that holds the token of the gateway behind'));

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
 import { CODEX_LINGER_MS, GatewayError } from '../protocol/index.js';
@@ -9,6 +10,9 @@ import { Shutdown } from './shutdown.js';
 import { readToken, readUpstreamToken, SettingError } from './token.js';
 import { refuseUnknownVariables } from './variables.js';
 import { VERSION } from './version.js';
+
+/** The dashboard as built, from the sources and from the build alike. */
+const WEB_DIR = fileURLToPath(new URL('../../dist/web', import.meta.url));
 
 /**
  * Runs the gateway until SIGTERM, SIGINT or SIGHUP, then ends it and exits with 0. A second signal skips the grace.
@@ -26,6 +30,8 @@ export async function serve(options: ServeOptions): Promise<void> {
       listen: at,
       allow_hosts: options.allowHost,
       allow_origins: options.allowOrigin,
+      session_ttl_ms: options.sessionTtlMs,
+      web_dir: WEB_DIR,
       max_body_bytes: options.maxBodyBytes,
       body_timeout_ms: options.bodyTimeoutMs,
       max_file_bytes: options.maxFileBytes ?? null,

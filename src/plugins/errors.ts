@@ -26,6 +26,7 @@ export function addErrors(app: GatewayApp, max_body_bytes: number): void {
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: GatewayError): FastifyReply {
   const left = reply.raw.destroyed && (error.cause as Error | undefined)?.name === 'AbortError';
   if (error.code === 'internal' && !left) request.log.error({ req_id: request.id, err: error.cause }, 'request failed');
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer');
   if (error.status === 429 || error.status === 503) {
     reply.header('retry-after', String(Math.max(1, Math.ceil((error.fields.retry_after_ms ?? 1000) / 1000))));
   }
@@ -40,9 +41,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 export function toGatewayError(error: FastifyError | GatewayError, request: FastifyRequest, max_body_bytes: number): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new GatewayError('payload_too_large', `The body is larger than ${max_body_bytes} bytes: send it in smaller parts.`, {
-      limit: max_body_bytes,
-    });
+    const limit = request.routeOptions.bodyLimit ?? max_body_bytes;
+    return new GatewayError('payload_too_large', `The body is larger than ${limit} bytes: send it in smaller parts.`, { limit });
   }
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupported(request.headers['content-type'], bodyTypes(request));
   const known = FRAMEWORK[error.code];

@@ -16,7 +16,7 @@ export function addOriginCheck(app: GatewayApp, allow_origins: string[]): void {
 }
 
 /** Whether a page came from the host and port it calls. The scheme may differ: a proxy may speak TLS in front. */
-function isSameHost(origin: string, host: string | undefined): boolean {
-  const parts = /^https?:\/\/([^/?#@\s]+)$/.exec(origin.toLowerCase());
+export function isSameHost(origin: string | undefined, host: string | undefined): boolean {
+  const parts = /^https?:\/\/([^/?#@\s]+)$/.exec(origin?.toLowerCase() ?? '');
   return parts !== null && host !== undefined && parts[1] === host.toLowerCase();
 }

@@ -1,10 +1,7 @@
-import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../protocol/error.js';
 import { DEFAULT_TICKET_MS } from '../protocol/limits.js';
 import type { Ticket, TicketRequest, TicketScope } from '../protocol/ticket.js';
-
-/** Sets this use of the token apart from any other. */
-const PURPOSE = 'exec-gateway ticket';
+import { SigningKey, sameText } from './signing-key.js';
 
 const AGAIN = 'ask for a new one by POST /tickets';
 
@@ -13,18 +10,17 @@ const AGAIN = 'ask for a new one by POST /tickets';
  * HMAC-SHA-256 with a key made from the token, so that all gateways with one token take each other's.
  */
 export class Tickets {
-  readonly #token: string | null;
-  #made_key: Buffer | null = null;
+  readonly #key: SigningKey;
 
   /** @param token without one, tickets are good until the gateway ends */
   constructor(token: string | null) {
-    this.#token = token;
+    this.#key = new SigningKey(token, 'exec-gateway ticket');
   }
 
   make({ process_id, scope = 'read', ttl_ms = DEFAULT_TICKET_MS }: TicketRequest): Ticket {
     const expires = Date.now() + ttl_ms;
     const claims = `${scope}.${expires.toString(36)}.${process_id}`;
-    return { ticket: `${claims}.${this.#mac(claims)}`, process_id, scope, expires_at: new Date(expires).toISOString() };
+    return { ticket: `${claims}.${this.#key.mac(claims)}`, process_id, scope, expires_at: new Date(expires).toISOString() };
   }
 
   /**
@@ -35,7 +31,7 @@ export class Tickets {
   scope(ticket: string | string[], process_id: string): TicketScope {
     if (Array.isArray(ticket)) throw new GatewayError('invalid_ticket', `ticket is given ${ticket.length} times: give it once.`);
     const [, claims = '', scope, expiry = '', of_process, mac = ''] = /^((read|write)\.([0-9a-z]+)\.(.+))\.([^.]*)$/.exec(ticket) ?? [];
-    if (!equal(mac, this.#mac(claims))) {
+    if (!sameText(mac, this.#key.mac(claims))) {
       throw new GatewayError('invalid_ticket', `The ticket is not one that this gateway gave out: ${AGAIN}.`);
     }
     const expires = Number.parseInt(expiry, 36);
@@ -48,20 +44,4 @@ export class Tickets {
     }
     return scope as TicketScope;
   }
-
-  #mac(claims: string): string {
-    return createHmac('sha256', this.#key()).update(claims).digest('base64url');
-  }
-
-  /** Whoever sees a ticket can try tokens on it: each guess shall cost as much as a key. */
-  #key(): Buffer {
-    this.#made_key ??= this.#token === null ? randomBytes(32) : scryptSync(this.#token, PURPOSE, 32);
-    return this.#made_key;
-  }
-}
-
-/** Takes the same time wherever texts of equal length differ. */
-function equal(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -15,6 +15,7 @@ export * from './process-stats.js';
 export * from './run.js';
 export * from './screen.js';
 export * from './search.js';
+export * from './session.js';
 export * from './sse.js';
 export * from './start.js';
 export * from './ticket.js';

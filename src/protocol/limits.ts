@@ -99,6 +99,11 @@ export const DEFAULT_TICKET_MS = 60_000;
 export const MIN_TICKET_MS = 1_000;
 export const MAX_TICKET_MS = 600_000;
 
+/** Default, shortest and longest life of a session of the dashboard, in milliseconds: a long day of work; a month at most. */
+export const DEFAULT_SESSION_MS = 43_200_000;
+export const MIN_SESSION_MS = 1_000;
+export const MAX_SESSION_MS = 2_592_000_000;
+
 /** Default and largest page of `GET /fs/directory`, in entries. */
 export const DEFAULT_FILE_PAGE = 1_000;
 export const MAX_FILE_PAGE = 10_000;

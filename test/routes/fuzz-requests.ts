@@ -120,6 +120,9 @@ const CALLS: Call[] = [
     query: { after_seq: seq, wait_ms: wait, quiet_ms: wait, paint: flag },
   },
   { method: 'POST', path: '/tickets', body: ticket, query: {} },
+  { method: 'POST', path: '/session', body: fc.record({ token: rarely(fc.constant(TOKEN), odd) }), query: {} },
+  { method: 'GET', path: '/session', query: {} },
+  { method: 'DELETE', path: '/session', query: {} },
   { method: 'GET', path: '/events', query: { label, output: flag } },
   { method: 'POST', path: `${ONE}/stdin`, body: write, query: { eof: flag, offset: seq, wait_ms: wait } },
   { method: 'POST', path: `${ONE}/signal`, body: signal, query: {} },
@@ -140,6 +143,7 @@ const headers = fc.record(
       30,
     ),
     host: rarely(fc.constant('localhost:{port}'), fc.constantFrom('evil.example', 'localhost.', '127.0.0.1', '[::1]:1', 'a b', ''), 60),
+    cookie: fc.constantFrom('exec_gateway_session_x=1', ';;=', 'a=b'),
     origin: fc.constantFrom(ALLOWED_ORIGIN, 'null', 'https://evil.example', 'http://localhost:{port}'),
     accept: fc.constantFrom(
       '*/*',

@@ -6,9 +6,9 @@ import type { GatewayApp } from '../../src/plugins/gateway-app.js';
 import { LocalExecProcess } from '../../src/process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler } from '../../src/process/process-handler.js';
 
-type Settings = Partial<Pick<AppConfig, 'heartbeat_ms' | 'body_timeout_ms' | 'codex_linger_ms'>>;
+type Settings = Partial<Pick<AppConfig, 'heartbeat_ms' | 'body_timeout_ms' | 'codex_linger_ms' | 'token' | 'web_dir'>>;
 
-/** A gateway inside the test's own program, which can look at its timers and at who waits. It asks for no token. */
+/** A gateway inside the test's own program, which can look at its timers and at who waits. It asks for no token unless told. */
 export class InProcessGateway implements AsyncDisposable {
   readonly handler = new ProcessHandler(DEFAULT_LIMITS);
   readonly processes = new LocalExecProcess(this.handler);
