@@ -1,5 +1,5 @@
 // Makes the command line a few files, with the packages it uses: loading some eight hundred took half of its start. What is loaded
-// on demand or holds machine code stays outside. The licenses of what is inside go along.
+// on demand or holds machine code stays outside. The licenses of what is inside go along, and what the engine compiles of it.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,8 +21,9 @@ const { output } = await build({
       // It takes calls like decodeURIComponent, made for what they throw, for ones without effect.
       treeshake: false,
       output: {
-        entryFileNames: '[name].js',
-        chunkFileNames: '[name]-[hash].js',
+        format: 'cjs', // the engine keeps compiled code of scripts, not of modules
+        entryFileNames: '[name].cjs',
+        chunkFileNames: '[name]-[hash].cjs',
         minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
       },
     },

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAMS = { bare: ['./bare-server.mjs'], gateway: ['../../dist/cli/main.js', 'serve', '--listen', '127.0.0.1:0'] };
+const PROGRAMS = { bare: ['./bare-server.mjs'], gateway: ['../../dist/cli/main.cjs', 'serve', '--listen', '127.0.0.1:0'] };
 
 /** A server of its own and its callers: `bare` or `gateway`, over the same documented calls. */
 export class Target {

@@ -17,12 +17,16 @@ const words = process.argv.slice(2);
 const usage = words[0] === 'run' ? OWN_FAILURE : USAGE_ERROR;
 // A variable that is set to nothing, as scripts do, names no gateway.
 if (process.env.EXEC_GATEWAY_URL === '') delete process.env.EXEC_GATEWAY_URL;
-try {
-  checkWords(words);
-  await (await program(words)).parseAsync();
-} catch (error) {
-  if (error instanceof SettingError) process.stderr.write(`${spokenName(words)}: ${error.message}\n`);
-  else if (!(error instanceof CommanderError)) throw error;
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', unwritten);
-  process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : usage;
+void main();
+
+async function main(): Promise<void> {
+  try {
+    checkWords(words);
+    await (await program(words)).parseAsync();
+  } catch (error) {
+    if (error instanceof SettingError) process.stderr.write(`${spokenName(words)}: ${error.message}\n`);
+    else if (!(error instanceof CommanderError)) throw error;
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', unwritten);
+    process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : usage;
+  }
 }

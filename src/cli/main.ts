@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import { useCompiledCode } from './compiled-code.js';
 import { tuneEngine } from './engine.js';
 
-if (process.argv[2] === 'serve') tuneEngine();
-await import('./command-line.js');
+tuneEngine();
+useCompiledCode();
+void import('./command-line.js');

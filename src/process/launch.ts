@@ -7,10 +7,11 @@ import { checkInterpreter } from './resolve-command.js';
  * By child_process and node-pty: everywhere, but slower the more memory the gateway has. node-pty is loaded now, and only
  * where it is needed: later there may be no descriptor to load it with.
  */
-async function portableLaunch(): Promise<Launch> {
-  const { launchOnPty } = await import('./pty-child.js');
+function portableLaunch(): Launch {
+  const terminals = import('./pty-child.js');
   return async (spec: LaunchSpec, events: ChildEvents): Promise<Child> => {
     if (!spec.tty) return launchOnPipes(spec, events);
+    const { launchOnPty } = await terminals;
     checkInterpreter(spec.path, spec.cwd); // on a terminal exec fails after the start
     return launchOnPty(spec, events);
   };
@@ -19,4 +20,4 @@ async function portableLaunch(): Promise<Launch> {
 const native = process.env.EXEC_GATEWAY_LAUNCHER === 'portable' ? null : nativeLaunch;
 
 /** Launches on a terminal or on pipes, as the spec asks: natively where that works, unless EXEC_GATEWAY_LAUNCHER is `portable`. */
-export const launch: Launch = native ?? (await portableLaunch());
+export const launch: Launch = native ?? portableLaunch();

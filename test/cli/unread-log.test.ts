@@ -11,7 +11,7 @@ import { GatewayServer } from '../support/gateway-server.js';
 import { rssBytes } from '../support/proc.js';
 import { readUntil } from '../support/told.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 const MIB = 1024 * 1024;
 
 let dir: string;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
 /** Longest time to get ready, and to end after SIGTERM: the gateway promises 10 s for the latter. */
 const PATIENCE_MS = 10_000;
