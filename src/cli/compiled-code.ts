@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 /** What the engine compiled of a file is beside it, by the same name with this behind it. */
 const COMPILED = '.compiled';
@@ -21,17 +21,17 @@ export function useCompiledCode(): void {
   };
 }
 
-function run(module: NodeJS.Module, filename: string): void {
-  const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(filename, 'utf8')}\n})`;
-  const cachedData = compiled(filename);
-  const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-  const script = new Script(source, { filename, importModuleDynamically, ...(cachedData ? { cachedData } : {}) });
-  script.runInThisContext()(module.exports, (id: string) => module.require(id), module, filename, dirname(filename));
+/** The engine keeps the name of a script with what it compiled: it says nothing of where that was. */
+function run(module: NodeJS.Module, path: string): void {
+  const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(path, 'utf8')}\n})`;
+  const cachedData = compiled(path);
+  const script = new Script(source, { filename: `exec-gateway/${basename(path)}`, ...(cachedData ? { cachedData } : {}) });
+  script.runInThisContext()(module.exports, (id: string) => module.require(id), module, path, dirname(path));
 }
 
-function compiled(filename: string): Buffer | null {
+function compiled(path: string): Buffer | null {
   try {
-    return readFileSync(filename + COMPILED);
+    return readFileSync(path + COMPILED);
   } catch {
     return null; // it only starts more slowly
   }
