@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
-import { packageLicenses } from './package-licenses.mjs';
+import { packageLicenses } from './package-licenses.js';
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 

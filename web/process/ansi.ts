@@ -51,16 +51,16 @@ export class AnsiReader {
     this.#pending = '';
     const pieces: Piece[] = [];
     let at = 0;
-    for (let escape = text.indexOf(ESC); escape !== -1; escape = text.indexOf(ESC, at)) {
-      this.#push(pieces, text.slice(at, escape));
-      const rest = text.slice(escape, escape + MAX_SEQUENCE);
+    for (let begin = text.indexOf(ESC); begin !== -1; begin = text.indexOf(ESC, at)) {
+      this.#push(pieces, text.slice(at, begin));
+      const rest = text.slice(begin, begin + MAX_SEQUENCE);
       const found = SEQUENCE.exec(rest);
       if (found === null && rest.length < MAX_SEQUENCE && isBegun(rest)) {
         this.#pending = rest;
         return pieces;
       }
       if (found?.[2] === 'm') this.#style = styleAfter(this.#style, found[1] ?? '');
-      at = escape + (found?.[0].length ?? 1);
+      at = begin + (found?.[0].length ?? 1);
     }
     this.#push(pieces, text.slice(at));
     return pieces;

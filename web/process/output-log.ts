@@ -27,7 +27,7 @@ export const MAX_CHARACTERS = 16 * 1024 * 1024;
 export const MAX_LINE_CHARACTERS = 8_192;
 
 /** Lines given up that still take a place in the array. */
-const SLACK_LINES = 10_000;
+const SLACK_LINES = 100_000;
 
 interface Reader {
   decoder: TextDecoder;
@@ -102,11 +102,16 @@ export class OutputLog {
   }
 
   #text(stream: Stream, reader: Reader, text: string, style: Style): void {
+    const returns = text.includes('\r');
     let at = 0;
     while (at < text.length) {
       const feed = text.indexOf('\n', at);
       const end = feed === -1 ? text.length : feed;
-      if (end > at) this.#part(stream, reader, text.slice(at, end), style);
+      if (end > at) {
+        const part = text.slice(at, end);
+        if (returns || reader.returned) this.#returning(stream, reader, part, style);
+        else this.#part(stream, reader, part, style);
+      }
       if (feed === -1) return;
       if (!this.#isOpen(reader)) this.#open(stream, reader, false);
       reader.open = null;
@@ -115,14 +120,18 @@ export class OutputLog {
     }
   }
 
-  /** Part of a line. After a carriage return it begins anew, as progress is shown; only the last beginning counts. */
   #part(stream: Stream, reader: Reader, part: string, style: Style): void {
+    if (!this.#isOpen(reader)) this.#open(stream, reader, false);
+    for (let rest = part; rest !== ''; ) rest = this.#fill(stream, reader, rest, style);
+  }
+
+  /** After a carriage return a line begins anew, as progress is shown; only the last beginning counts. */
+  #returning(stream: Stream, reader: Reader, part: string, style: Style): void {
     const shown = part.replace(/\r+$/, '');
     const anew = shown.lastIndexOf('\r') + 1;
     if (shown !== '') {
-      if (!this.#isOpen(reader)) this.#open(stream, reader, false);
-      else if (reader.returned || anew > 0) this.#clear(reader.open as Line);
-      for (let rest = shown.slice(anew); rest !== ''; ) rest = this.#fill(stream, reader, rest, style);
+      if (this.#isOpen(reader) && (reader.returned || anew > 0)) this.#clear(reader.open as Line);
+      this.#part(stream, reader, shown.slice(anew), style);
     }
     if (shown !== '' || part !== shown) reader.returned = part !== shown;
   }

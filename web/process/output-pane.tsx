@@ -70,7 +70,6 @@ export function OutputPane({ feed, wrap, wanted, current, control, onEndWatched 
   const visible = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
   const width = wrap ? '100%' : `calc(${feed.log.longest}ch + ${GUTTER_PX + 24}px)`;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it by keys.
     <section ref={pane} class="output-pane mono" aria-label="Output" tabindex={0}>
       <div class="output-space" style={{ height: `${rows.count * ROW_PX}px`, minWidth: width }}>
         {visible.map((row) => (

@@ -5,10 +5,11 @@ import { bytesText, countText } from '../format.js';
 import { Icon, type IconName } from '../ui/icon.js';
 import { tell, tellFailure } from '../ui/notices.js';
 import { copyText } from './copy-text.js';
+import { textOf } from './log-text.js';
 import { OutputFeed } from './output-feed.js';
 import { OutputPane, type PaneControl } from './output-pane.js';
 import { OutputSearch } from './output-search.js';
-import { saveOutput, textOf } from './save-output.js';
+import { saveOutput } from './save-output.js';
 import { StdinBox } from './stdin-box.js';
 
 const WRAP_KEY = 'exec-gateway.wrap';
@@ -77,7 +78,13 @@ function SearchField({ wanted, setWanted, search, step }: SearchFieldProps): JSX
       <label class="search-field">
         <Icon name="search" />
         <span class="hidden">Search output</span>
-        <input type="search" placeholder="Search output" value={wanted} onInput={(event) => setWanted(event.currentTarget.value)} onKeyDown={keys} />
+        <input
+          type="search"
+          placeholder="Search output"
+          value={wanted}
+          onInput={(event) => setWanted(event.currentTarget.value)}
+          onKeyDown={keys}
+        />
       </label>
       {search !== null && (
         <>
@@ -101,8 +108,7 @@ interface ToolsProps {
 }
 
 function Tools({ feed, process_id, control, wrap, turnWrap }: ToolsProps): JSX.Element {
-  const copy = () =>
-    copyText(textOf(feed.log)).then(() => tell('The output shown here is on the clipboard.'), tellFailure);
+  const copy = () => copyText(textOf(feed.log)).then(() => tell('The output shown here is on the clipboard.'), tellFailure);
   const save = () =>
     saveOutput(process_id).then((missing) => {
       if (missing !== 0) tell(`${missing === null ? 'Some' : bytesText(missing)} of the output is no longer held and is not in the file.`);

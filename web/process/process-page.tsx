@@ -31,7 +31,11 @@ function Output({ process }: { process: ProcessInfo }): JSX.Element {
   const key = `${process.process_id} ${process.created_at}`;
   // A terminal that is drawn goes on drawing: it is not made anew when something of the process changes.
   const first = useMemo(() => ({ key, process }), [key]).process;
-  return process.tty === null ? <OutputView key={key} process={process} /> : <TerminalView key={key} process={first} runs={isRunning(process)} />;
+  return process.tty === null ? (
+    <OutputView key={key} process={process} />
+  ) : (
+    <TerminalView key={key} process={first} runs={isRunning(process)} />
+  );
 }
 
 function Missing({ process_id }: { process_id: string }): JSX.Element {

@@ -24,7 +24,6 @@ export function RowText({ line, from, to, wanted }: RowTextProps): JSX.Element {
     <>
       {runsOf(line, from, to, wanted).map(({ text, style, found }, index) => {
         const looks = found ? <mark>{text}</mark> : text;
-        // biome-ignore lint/suspicious/noArrayIndexKey: a run is what stands at its place.
         return style === PLAIN ? <span key={index}>{looks}</span> : <Styled key={index} style={style} looks={looks} />;
       })}
     </>

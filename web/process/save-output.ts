@@ -1,5 +1,4 @@
 import { gateway } from '../session.js';
-import type { OutputLog } from './output-log.js';
 
 /** So much is read at a time, in bytes. */
 const READ_BYTES = 4 * 1024 * 1024;
@@ -18,16 +17,6 @@ export async function saveOutput(process_id: string): Promise<number | null> {
   }
   saveBlob(new Blob(parts, { type: 'application/octet-stream' }), `${process_id}.log`);
   return missing;
-}
-
-/** All text that is held here, as one reads it. */
-export function textOf(log: OutputLog): string {
-  const parts: string[] = [];
-  for (let number = log.first; number < log.end; number++) {
-    const line = log.line(number);
-    if (line.kind === 'output') parts.push(line.continued || parts.length === 0 ? line.text : `\n${line.text}`);
-  }
-  return parts.join('');
 }
 
 /** Hands bytes to the browser as a download. */

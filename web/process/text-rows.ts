@@ -1,7 +1,8 @@
 import type { OutputLog } from './output-log.js';
 
 /** Characters that take two cells on a terminal, roughly (Unicode Standard Annex 11): East Asian wide ones and most emoji. */
-const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 
 /** What takes one cell each, as nearly all output does. */
 const SIMPLE = /^[\x20-\x7e]*$/;
@@ -83,6 +84,7 @@ export class TextRows {
 
   #rowsOf(number: number): number {
     if (this.cols === Number.POSITIVE_INFINITY) return 1;
-    return rowStarts(this.#log.line(number).text, this.cols).length;
+    const { text } = this.#log.line(number);
+    return SIMPLE.test(text) ? Math.max(1, Math.ceil(text.length / this.cols)) : rowStarts(text, this.cols).length;
   }
 }

@@ -37,7 +37,7 @@ const watched = new Gateway({
 });
 
 let life: AbortController | null = null;
-let frame = 0;
+let shown_soon = false;
 
 /** Watches while one is signed in and looks. */
 export function startWatching(): void {
@@ -107,8 +107,10 @@ function take(change: ChangeEvent): void {
 
 /** Many changes may come at once: they are shown together. */
 function changed(): void {
-  frame ||= requestAnimationFrame(() => {
-    frame = 0;
+  if (shown_soon) return;
+  shown_soon = true;
+  requestAnimationFrame(() => {
+    shown_soon = false;
     changes.value++;
   });
 }

@@ -41,22 +41,10 @@ export function ProcessTable({ processes, query }: ProcessTableProps): JSX.Eleme
     return () => NARROW.removeEventListener('change', follow);
   }, []);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: the rows are placed one by one, which those of a table cannot be.
     <div class="process-table" role="table" aria-label="Processes" aria-rowcount={processes.length + 1}>
-      {/* biome-ignore lint/a11y/useSemanticElements: as above. */}
-      <div role="rowgroup">
-        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as above; its buttons take the focus. */}
-        <div class="process-row heads" role="row" aria-rowindex={1}>
-          {COLUMNS.map(([key, word]) => (
-            <Head key={key} name={key} word={word} query={query} />
-          ))}
-          <span role="columnheader">
-            <span class="hidden">Actions</span>
-          </span>
-        </div>
-      </div>
       <VirtualList
         role="rowgroup"
+        head={<Heads query={query} />}
         count={processes.length}
         row_height={narrow ? NARROW_ROW_PX : ROW_PX}
         row={(index, top) => {
@@ -68,6 +56,21 @@ export function ProcessTable({ processes, query }: ProcessTableProps): JSX.Eleme
   );
 }
 
+function Heads({ query }: { query: Signal<ProcessQuery> }): JSX.Element {
+  return (
+    <div class="heads" role="rowgroup">
+      <div class="process-row" role="row" aria-rowindex={1}>
+        {COLUMNS.map(([key, word]) => (
+          <Head key={key} name={key} word={word} query={query} />
+        ))}
+        <span role="columnheader">
+          <span class="hidden">Actions</span>
+        </span>
+      </div>
+    </div>
+  );
+}
+
 function Head({ name, word, query }: { name: SortKey; word: string; query: Signal<ProcessQuery> }): JSX.Element {
   const { sort, descending } = query.value;
   const sorted = sort === name;
@@ -75,7 +78,6 @@ function Head({ name, word, query }: { name: SortKey; word: string; query: Signa
     query.value = { ...query.value, sort: name, descending: sorted ? !descending : name !== 'command' && name !== 'state' };
   };
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: its button takes the focus.
     <span class={`cell ${name}`} role="columnheader" aria-sort={sorted ? (descending ? 'descending' : 'ascending') : 'none'}>
       <button type="button" class="head" onClick={turn}>
         {word}
@@ -91,10 +93,11 @@ function Row({ process, index, top }: { process: ProcessInfo; index: number; top
   const duration = durationOf(process, isRunning(process) ? now.value : 0);
   const command = commandOf(process);
   const open = (event: MouseEvent) => {
-    if (!(event.target as Element).closest('a, button') && window.getSelection()?.isCollapsed !== false) goTo('processes', process.process_id);
+    if (!(event.target as Element).closest('a, button') && window.getSelection()?.isCollapsed !== false)
+      goTo('processes', process.process_id);
   };
   return (
-    // biome-ignore lint/a11y/useSemanticElements lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: its link does the same by keyboard.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: its link does the same by keyboard.
     <div class="process-row" role="row" aria-rowindex={index + 2} style={{ top: `${top}px` }} onClick={open}>
       <Cell name="state">
         <StateBadge process={process} />
@@ -127,7 +130,6 @@ function Row({ process, index, top }: { process: ProcessInfo; index: number; top
 
 function Cell({ name, children }: { name: string; children: preact.ComponentChildren }): JSX.Element {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: as the table above.
     <span class={`cell ${name}`} role="cell">
       {children}
     </span>

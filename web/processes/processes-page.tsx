@@ -10,8 +10,10 @@ import { ProcessTable } from './process-table.js';
 
 const query = signal<ProcessQuery>({ filter: 'all', search: '', sort: 'started', descending: true });
 
-const counts = computed(() => (changes.value, filterCounts(processes.values())));
-const shown = computed(() => (changes.value, queryProcesses(processes.values(), query.value, now.peek())));
+/** All of them, anew with every change. */
+const all = computed(() => ({ change: changes.value, list: [...processes.values()] }));
+const counts = computed(() => filterCounts(all.value.list));
+const shown = computed(() => queryProcesses(all.value.list, query.value, now.peek()));
 
 const FILTERS: [Filter, string][] = [
   ['all', 'All'],

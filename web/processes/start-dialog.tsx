@@ -94,7 +94,6 @@ function Argv({ fields, read }: { fields: StartFields; read: ReadFields }): JSX.
     <>
       <span class="hint">argv</span>
       {read.request.argv.map((word, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a word is what stands at its place.
         <code key={index}>{word === '' ? ' ' : word}</code>
       ))}
       {!fields.shell && read.shell_words.length > 0 && (

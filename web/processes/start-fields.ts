@@ -60,7 +60,8 @@ export function readFields(fields: StartFields): ReadFields {
   const labels = pairs(fields.labels, 'label');
   if (typeof labels === 'string') return { error: labels };
   const timeout_ms = milliseconds(fields.timeout);
-  if (timeout_ms === null) return { error: `The time limit ${JSON.stringify(fields.timeout)} is not one: write 500 ms, 30 s, 5 min or 2 h.` };
+  if (timeout_ms === null)
+    return { error: `The time limit ${JSON.stringify(fields.timeout)} is not one: write 500 ms, 30 s, 5 min or 2 h.` };
   const request: StartRequest = { argv: parsed.argv };
   if (fields.cwd.trim() !== '') request.cwd = fields.cwd.trim();
   if (Object.keys(env).length > 0) request.env = env;
@@ -88,7 +89,12 @@ function pairs(text: string, what: string): Record<string, string> | string {
     const at = line.indexOf('=');
     const name = (at === -1 ? line : line.slice(0, at)).trim();
     if (name === '') return `A ${what} has no name: write NAME=value, one a line.`;
-    Object.defineProperty(found, name, { value: at === -1 ? '' : line.slice(at + 1), enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(found, name, {
+      value: at === -1 ? '' : line.slice(at + 1),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   }
   return found;
 }

@@ -15,5 +15,5 @@ export function StateBadge({ process }: { process: ProcessInfo }): JSX.Element {
 /** How it ended: nothing before that. */
 export function ExitBadge({ process }: { process: ProcessInfo }): JSX.Element | null {
   const text = exitText(process);
-  return text === '' ? null : <span class={`exit ${moodOf(process)}`}>{text}</span>;
+  return text === '' ? null : <span class={`exit-code ${moodOf(process)}`}>{text}</span>;
 }

@@ -13,18 +13,18 @@ export interface MenuEntry {
 }
 
 const THEMES: Record<Theme, [icon: IconName, word: string]> = {
-  auto: ['auto', 'Colours: as the system'],
-  light: ['sun', 'Colours: light'],
-  dark: ['moon', 'Colours: dark'],
+  auto: ['auto', 'Theme: auto'],
+  light: ['sun', 'Theme: light'],
+  dark: ['moon', 'Theme: dark'],
 };
 
 /** What is around every page: the menu, and whether the gateway is reached. */
 export function Shell({ entries, children }: { entries: MenuEntry[]; children: ComponentChildren }): JSX.Element {
   return (
     <div class="shell">
-      <a class="skip" href="#main" onClick={skip}>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <nav class="menu" aria-label="Pages">
         <span class="brand">
           <span class="brand-mark" aria-hidden="true">
@@ -66,7 +66,7 @@ function Bottom(): JSX.Element {
     <div class="menu-bottom">
       <button type="button" class="quiet" title={word} aria-label={word} onClick={nextTheme}>
         <Icon name={icon} />
-        <span class="word">{word.replace('Colours: ', '')}</span>
+        <span class="word">{word}</span>
       </button>
       <button type="button" class="quiet" title="Sign out" aria-label="Sign out" onClick={() => void signOut()}>
         <Icon name="leave" />
@@ -74,10 +74,4 @@ function Bottom(): JSX.Element {
       </button>
     </div>
   );
-}
-
-/** The address holds the page, so that the link does not go by it. */
-function skip(event: Event): void {
-  event.preventDefault();
-  document.getElementById('main')?.focus();
 }

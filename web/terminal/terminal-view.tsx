@@ -18,13 +18,16 @@ export function TerminalView({ process, runs }: { process: ProcessInfo; runs: bo
   const terminal = useRef<PageTerminal | null>(null);
   const line = useMemo(() => new TerminalLine(process), [process]);
   useEffect(() => showTerminal(place.current as HTMLDivElement, line, terminal), [line]);
-  const copy = () => copyText(terminal.current?.text() ?? '').then(() => tell('The text of the terminal is on the clipboard.'), tellFailure);
+  const copy = () =>
+    copyText(terminal.current?.text() ?? '').then(() => tell('The text of the terminal is on the clipboard.'), tellFailure);
   const save = () => saveOutput(process.process_id).catch(tellFailure);
   return (
     <div class="terminal-view">
       <div class="toolbar tight">
         <span class="hint" id="terminal-hint">
-          {runs ? 'Keys go to the program; Shift+Escape leaves the terminal.' : 'The program has ended; this is what it left on the screen.'}
+          {runs
+            ? 'Keys go to the program; Shift+Escape leaves the terminal.'
+            : 'The program has ended; this is what it left on the screen.'}
         </span>
         <span class="spring" />
         <button type="button" class="quiet small" aria-label="Copy" title="Copy what is selected, or all" onClick={copy}>
@@ -34,7 +37,9 @@ export function TerminalView({ process, runs }: { process: ProcessInfo; runs: bo
           <Icon name="download" />
         </button>
       </div>
-      <section ref={place} class="terminal-place mono" aria-label="Terminal" aria-describedby="terminal-hint" />
+      <section class="terminal-place mono" aria-label="Terminal" aria-describedby="terminal-hint">
+        <div ref={place} class="terminal-room" />
+      </section>
       <div class="output-foot">
         {line.trouble.value === null ? (
           <span class={line.finished.value ? 'state' : 'state live'}>{line.finished.value ? 'End of output' : 'Live'}</span>

@@ -20,7 +20,6 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps):
     if (event.target === dialog.current) onClose();
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, and is the browser's own.
     <dialog ref={dialog} class={wide ? 'wide' : ''} aria-labelledby={heading} onClose={onClose} onMouseDown={leaveOutside}>
       <div class="dialog-body">
         <header>

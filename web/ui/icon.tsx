@@ -7,7 +7,7 @@ const PATHS = {
   folder: 'M3 7a2 2 0 0 1 2-2h4l2 2h8a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z',
   book: 'M5 4h10a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11',
   plus: 'M12 5v14M5 12h14',
-  stop: 'M7 7h10v10H7z',
+  stop: 'M6 6h12v12H6z',
   again: 'M4 12a8 8 0 1 0 2.6-5.9M4 4v4h4',
   bolt: 'M13 3L5 14h6l-1 7 8-11h-6z',
   back: 'M15 6l-6 6 6 6',

@@ -6,13 +6,14 @@ interface VirtualListProps {
   row_height: number;
   /** Rows out of sight that are kept ready above and below. */
   spare?: number;
+  /** Stays at the top. */
+  head?: ComponentChildren;
   role?: 'rowgroup';
-  label?: string;
   row: (index: number, top: number) => ComponentChildren;
 }
 
 /** A list of rows of equal height, of which only those in sight are there. */
-export function VirtualList({ count, row_height, spare = 6, role, label, row }: VirtualListProps): JSX.Element {
+export function VirtualList({ count, row_height, spare = 6, head, role, row }: VirtualListProps): JSX.Element {
   const pane = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 600 });
   useLayoutEffect(() => {
@@ -31,8 +32,9 @@ export function VirtualList({ count, row_height, spare = 6, role, label, row }: 
   const rows: ComponentChildren[] = [];
   for (let index = first; index < last; index++) rows.push(row(index, index * row_height));
   return (
-    <div ref={pane} class="virtual-list" role={role} aria-label={label}>
-      <div class="virtual-space" role="presentation" style={{ height: `${count * row_height}px` }}>
+    <div ref={pane} class="virtual-list">
+      {head}
+      <div class="virtual-space" role={role} style={{ height: `${count * row_height}px` }}>
         {rows}
       </div>
     </div>
