@@ -15,7 +15,7 @@ export interface OpenOptions {
 }
 
 /** Longest wait for something on a page, in milliseconds: other work on the machine may hold everything up. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 50_000;
 
 /** One browser for a file. After each test its pages must have had nothing to complain of. */
 export function useDashboards(): Dashboards {
@@ -49,7 +49,7 @@ class Dashboards {
   async clear(): Promise<void> {
     const open = this.#open.splice(0);
     const traces = await Promise.all(open.map((dashboard) => dashboard.traces()));
-    await Promise.all(new Set(open.map(({ context }) => context)).values().map((context) => context.close()));
+    await Promise.all([...new Set(open.map(({ context }) => context))].map((context) => context.close()));
     open.forEach((dashboard, index) => {
       expect(dashboard.complaints, 'what the page complained of').toEqual([]);
       expect(dashboard.strangers, 'requests to elsewhere').toEqual([]);
@@ -69,8 +69,8 @@ export class Dashboard {
   readonly #url: string;
   readonly #token: string | null;
   readonly #addresses: string[] = [];
-  /** Errors and warnings of the console, and errors nobody caught. */
-  readonly complaints: string[] = [];
+  readonly #complaints: string[] = [];
+  readonly #forgiven: RegExp[] = [];
   /** Requests to other servers. */
   readonly strangers: string[] = [];
 
@@ -80,11 +80,11 @@ export class Dashboard {
     this.#url = url;
     this.#token = token;
     page.on('console', (message) => {
-      if (message.type() !== 'log') this.complaints.push(`${message.type()}: ${message.text()} ${message.location().url}`);
+      if (message.type() !== 'log') this.#complaints.push(`${message.type()}: ${message.text()} ${message.location().url}`);
     });
-    page.on('pageerror', (error) => this.complaints.push(String(error)));
+    page.on('pageerror', (error) => this.#complaints.push(String(error)));
     page.on('dialog', (dialog) => {
-      this.complaints.push(`dialog: ${dialog.message()}`);
+      this.#complaints.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
     const look = (address: string) => {
@@ -95,10 +95,14 @@ export class Dashboard {
     page.on('websocket', (socket) => look(socket.url()));
   }
 
-  /** Forgives complaints of one kind: of a line that a test has cut. */
+  /** Forgives complaints of one kind, before and from now on: of a line that a test cuts. */
   forgive(kind: RegExp): void {
-    const rest = this.complaints.filter((complaint) => !kind.test(complaint));
-    this.complaints.splice(0, Number.POSITIVE_INFINITY, ...rest);
+    this.#forgiven.push(kind);
+  }
+
+  /** Errors and warnings of the console, and errors nobody caught. */
+  get complaints(): string[] {
+    return this.#complaints.filter((complaint) => !this.#forgiven.some((kind) => kind.test(complaint)));
   }
 
   /** Opens the page of a process. */

@@ -48,6 +48,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await dashboard.page.getByLabel('Command').fill('true');
     await dashboard.button('Start').click();
     await dashboard.page.getByText('Your session has ended').waitFor();
+    expect(await dashboard.page.getByLabel('Token').inputValue()).toBe('');
     dashboard.forgive(/401/);
   });
 });

@@ -76,7 +76,7 @@ function Empty(): JSX.Element {
       <Icon name="terminal" />
       <p>Nothing has been started yet, or it ended a while ago.</p>
       <button type="button" onClick={askStart}>
-        Start a process
+        Start one
       </button>
     </div>
   );

@@ -1,34 +1,23 @@
+/** Terminals that are open. */
+let open = 0;
+
 /**
  * Lets xterm.js style its screen under a policy that forbids inline styles. It makes `<style>` elements, and writes `style` attributes
- * for colours beyond the palette: the former become constructed sheets (CSSOM, 6.6), the latter go by `style.cssText`, which the policy
- * lets pass since no markup can hold it.
+ * for colours beyond the palette: while a terminal is open, the former become constructed sheets (CSSOM, 6.6), and the latter go by
+ * `style.cssText`, which the policy lets pass since no markup can hold it. The answer ends it.
  */
-export function openWithSheets(open: () => void): void {
-  const own = Object.getOwnPropertyDescriptor(document, 'createElement');
-  document.createElement = ((name: string, options?: ElementCreationOptions) =>
-    name === 'style' ? sheetElement() : Document.prototype.createElement.call(document, name, options)) as Document['createElement'];
-  try {
-    open();
-  } finally {
-    if (own === undefined) Reflect.deleteProperty(document, 'createElement');
-    else Object.defineProperty(document, 'createElement', own);
-  }
+export function styleBySheets(): () => void {
+  if (open++ === 0) document.createElement = createElement as Document['createElement'];
+  return () => {
+    if (--open === 0) Reflect.deleteProperty(document, 'createElement');
+  };
 }
 
-/** The document, for what xterm.js makes later on. */
-export function styledDocument(): Document {
-  const make = (name: string, options?: ElementCreationOptions): HTMLElement => {
-    const element = name === 'style' ? sheetElement() : document.createElement(name, options);
-    if (name === 'span') element.setAttribute = setAttribute;
-    return element;
-  };
-  return new Proxy(document, {
-    get(target, name) {
-      if (name === 'createElement') return make;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+function createElement(name: string, options?: ElementCreationOptions): HTMLElement {
+  const element = Document.prototype.createElement.call(document, name === 'style' ? 'i' : name, options);
+  if (name === 'style') becomeSheet(element);
+  else if (name === 'span') element.setAttribute = setAttribute;
+  return element;
 }
 
 function setAttribute(this: HTMLElement, name: string, value: string): void {
@@ -36,16 +25,14 @@ function setAttribute(this: HTMLElement, name: string, value: string): void {
   else Element.prototype.setAttribute.call(this, name, value);
 }
 
-/** Stands where a `<style>` would, and is a sheet of the page instead. */
-function sheetElement(): HTMLElement {
+/** The element stands where a `<style>` would, and is a sheet of the page instead. */
+function becomeSheet(element: HTMLElement): void {
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  const element = document.createElement('i');
   element.hidden = true;
   Object.defineProperty(element, 'textContent', { set: (css: string) => sheet.replaceSync(css) });
   element.remove = () => {
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== sheet);
     Element.prototype.remove.call(element);
   };
-  return element;
 }

@@ -4,7 +4,7 @@ import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { Terminal } from '@xterm/xterm';
 import type { TtySize } from '../../src/client/index.js';
-import { openWithSheets, styledDocument } from './sheet-styles.js';
+import { styleBySheets } from './sheet-styles.js';
 import { terminalTheme } from './terminal-theme.js';
 
 const SCROLLBACK_LINES = 10_000;
@@ -14,13 +14,13 @@ export class PageTerminal {
   readonly #terminal: Terminal;
   readonly #fit = new FitAddon();
   readonly #sizes: ResizeObserver;
+  readonly #unstyle = styleBySheets();
   #fitting = false;
 
   constructor(place: HTMLElement, onInput: (text: string) => void, onResize: (size: TtySize) => void) {
     this.#terminal = new Terminal({
       allowProposedApi: true, // the widths of today's characters
       cursorBlink: false,
-      documentOverride: styledDocument(),
       fontFamily: getComputedStyle(place).fontFamily,
       fontSize: 13,
       linkHandler: { activate: (_event, address) => openLink(address) },
@@ -31,7 +31,7 @@ export class PageTerminal {
     this.#terminal.loadAddon(new Unicode11Addon());
     this.#terminal.unicode.activeVersion = '11';
     this.#terminal.loadAddon(new WebLinksAddon((_event, address) => openLink(address)));
-    openWithSheets(() => this.#terminal.open(place));
+    this.#terminal.open(place);
     this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
     this.#terminal.onData(onInput);
     this.#terminal.onBinary(onInput);
@@ -87,6 +87,7 @@ export class PageTerminal {
   dispose(): void {
     this.#sizes.disconnect();
     this.#terminal.dispose();
+    this.#unstyle();
   }
 
   /** All keys go to the program but one: Shift+Escape leaves the terminal. */
