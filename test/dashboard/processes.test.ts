@@ -65,6 +65,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await dashboard.untilOutput('ready');
     await dashboard.button('Signal').click();
     await dashboard.page.getByRole('combobox', { name: /^Signal/ }).selectOption('SIGUSR1');
+    await dashboard.page.getByRole('combobox', { name: /^To/ }).selectOption('leader');
     await dashboard.button('Send SIGUSR1').click();
     await dashboard.page.getByText('Exited with code 7').waitFor();
     await dashboard.untilOutput('ready', 'got it');

@@ -52,14 +52,14 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect(frames[Math.floor(frames.length * 0.5)]).toBeLessThan(500);
     await dashboard.untilOutput(`${String(LINES).padStart(9, '0')} ${'0'.repeat(89)}`);
     expect(await page.locator('.output-row').count()).toBeLessThan(150);
-    await dashboard.button('Start').click();
+    await dashboard.button('Go to the start').click();
     await expect.poll(async () => (await dashboard.lines())[0]?.slice(0, 9), { timeout: 50_000 }).toBe('000000001');
     await page.getByText('go to the end to read on').waitFor();
     expect((await dashboard.lines())[0]?.slice(0, 9)).toBe('000000001');
     await page.getByLabel('Search output').fill('000000100 ');
     await page.keyboard.press('Enter');
     await page.locator('.output-row.current mark').waitFor();
-    await dashboard.button('End').click();
+    await dashboard.button('Go to the end').click();
     await dashboard.untilOutput(`${String(LINES).padStart(9, '0')} ${'0'.repeat(89)}`);
   });
 });

@@ -51,6 +51,7 @@ export class OutputFeed {
     this.finished.value = false;
     this.trouble.value = null;
     this.#at_end = from === 'end';
+    this.version.value++;
     void this.#run(from, this.#life.signal);
   }
 

@@ -85,7 +85,7 @@ export class OutputLog {
   }
 
   skipped(): void {
-    this.#word('gap', 'Earlier output is not shown here. “Start” goes to its beginning.');
+    this.#word('gap', 'Earlier output is not shown here; “Go to the start” shows it.');
   }
 
   note(text: string): void {

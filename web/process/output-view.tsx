@@ -125,8 +125,8 @@ function Tools({ feed, process_id, control, wrap, turnWrap }: ToolsProps): JSX.E
   };
   return (
     <>
-      <Tool icon="up" label="Start" onClick={toStart} />
-      <Tool icon="down" label="End" onClick={toEnd} />
+      <Tool icon="up" label="Go to the start" onClick={toStart} />
+      <Tool icon="down" label="Go to the end" onClick={toEnd} />
       <Tool icon="wrap" label="Wrap lines" pressed={wrap} onClick={turnWrap} />
       <Tool icon="copy" label="Copy all" onClick={copy} />
       <Tool icon="download" label="Download" onClick={save} />
