@@ -1,4 +1,5 @@
 import type { Gap, Stream } from '../../src/client/index.js';
+import { MAX_CHUNK_BYTES } from '../../src/protocol/limits.js';
 import { bytesText } from '../format.js';
 import { AnsiReader, PLAIN, type Style } from './ansi.js';
 
@@ -62,9 +63,9 @@ export class OutputLog {
     return this.#base + this.#lines.length;
   }
 
-  /** Whether the next lines will push out the first. */
+  /** Whether the next chunk may push out the first line. */
   get full(): boolean {
-    return this.end - this.first >= MAX_LINES || this.#characters >= MAX_CHARACTERS;
+    return this.end - this.first >= MAX_LINES - MAX_CHUNK_BYTES || this.#characters >= MAX_CHARACTERS - MAX_CHUNK_BYTES;
   }
 
   /** A line by its number, which must be held. */

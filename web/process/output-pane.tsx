@@ -122,9 +122,11 @@ function watchPane(
   let last_top = 0;
   const look = () => {
     const { scrollTop: top, clientHeight: height, clientWidth, scrollHeight } = element;
-    // What is all in sight has no end to go to.
-    if (scrollHeight > height && top + height >= scrollHeight - ROW_PX) at_end.current = true;
-    else if (top < last_top) at_end.current = false; // growing moves nothing up, so a hand did
+    // Where all is in sight nobody can have moved.
+    if (scrollHeight > height) {
+      if (top + height >= scrollHeight - ROW_PX) at_end.current = true;
+      else if (top < last_top) at_end.current = false; // growing moves nothing up, so a hand did
+    }
     last_top = top;
     onEndWatched(at_end.current === true);
     setSeen({ top, height, cols: Math.max(20, Math.floor((clientWidth - GUTTER_PX) / cell)) });
