@@ -4,8 +4,11 @@ import { gateway } from '../session.js';
 import { failureText } from '../ui/notices.js';
 import { MAX_CHARACTERS, OutputLog } from './output-log.js';
 
-/** Time that output may take of each frame, in milliseconds: the rest is for the eyes and hands. */
-const TURN_MS = 8;
+/** Time that output may take at a stretch, in milliseconds: then eyes and hands have their turn. */
+const TURN_MS = 10;
+
+/** Shortest time between two showings, in milliseconds: drawing takes longer than reading. */
+const SHOW_MS = 60;
 
 /** Pause before another attempt to attach, in milliseconds. */
 const AGAIN_MS = 1_000;
@@ -20,6 +23,8 @@ export class OutputFeed {
   #attached: Attached | null = null;
   #wake: (() => void) | null = null;
   #log = new OutputLog();
+  #showing: ReturnType<typeof setTimeout> | null = null;
+  #shown_at = 0;
   /** Raised with every change of the log. */
   readonly version = signal(0);
   /** Why nothing comes: the line is lost, or the process is gone. */
@@ -117,11 +122,24 @@ export class OutputFeed {
       if (signal.aborted) return;
       this.#take(event);
       if (performance.now() < until) continue;
-      this.version.value++;
-      await nextTurn();
+      this.#show();
+      await new Promise((resolve) => setTimeout(resolve));
       until = performance.now() + TURN_MS;
     }
-    this.version.value++;
+    this.#show();
+  }
+
+  /** Lets the page draw, at once unless it just did. */
+  #show(): void {
+    if (this.#showing !== null) return;
+    const since = performance.now() - this.#shown_at;
+    const show = () => {
+      this.#showing = null;
+      this.#shown_at = performance.now();
+      this.version.value++;
+    };
+    if (since >= SHOW_MS) show();
+    else this.#showing = setTimeout(show, SHOW_MS - since);
   }
 
   #take(event: ProcessEvent): void {
@@ -152,12 +170,4 @@ export class OutputFeed {
     this.#wake?.();
     this.#wake = null;
   }
-}
-
-/** The next frame; where there is none, since nobody looks, a little later. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (document.hidden) setTimeout(resolve, TURN_MS);
-    else requestAnimationFrame(() => resolve());
-  });
 }
