@@ -24,7 +24,7 @@ export const sessionNotice = signal<string | null>(null);
 let csrf_token = '';
 
 /** `fetch` in the name of the session. A session that has ended shows the sign-in. */
-export async function sessionFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+async function sessionFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (!SAFE_METHODS.has((init.method ?? 'GET').toUpperCase())) headers.set('x-csrf-token', csrf_token);
   const reply = await fetch(input, { ...init, headers, credentials: 'same-origin' });

@@ -6,7 +6,7 @@ import { until } from '../support/proc.js';
 export const chromium = findChromium();
 
 /** What a page is opened with, besides its address. */
-export interface OpenOptions {
+interface OpenOptions {
   /** Signs in with it; null opens the page as it is. */
   token: string | null;
   /** A page of the same browser profile. Default: of a new one. */

@@ -1,11 +1,10 @@
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import { describe, expect, test } from 'vitest';
 import { Gateway } from '../../src/client/index.js';
 import { useGateway } from '../wire/use-gateway.js';
 import { chromium, type Dashboard, useDashboards } from './dashboard.js';
 
 const gateway = useGateway();
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const HTML = `<img src=x onerror="alert('html')"><script>alert('script')</script>`;
 
 describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without it: apt-get install chromium): processes', () => {
@@ -171,15 +170,9 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
 
 /** What axe-core says is serious or critical. It is run by the debugger, past the policy of the page. */
 async function findings({ page }: Dashboard): Promise<string[]> {
-  const { readFileSync } = await import('node:fs');
-  await page.evaluate(readFileSync(AXE, 'utf8'));
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[] }> };
-    };
-    const { violations } = await axe.run();
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`);
-  });
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`);
 }

@@ -23,7 +23,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await page.keyboard.type('ihello from the page é日本 ');
     await dashboard.untilScreen('hello from the page é日本');
     await page.keyboard.press('Escape');
-    const [{ process_id, tty }] = (await gateway.list()) as [{ process_id: string; tty: { cols: number } | null }];
+    const [{ process_id, tty } = expect.unreachable()] = await gateway.list();
     expect(tty?.cols).toBeGreaterThan(100);
     await page.setViewportSize({ width: 700, height: 700 });
     await expect.poll(async () => (await client().get(process_id)).tty?.cols, { timeout: 50_000 }).toBeLessThan(100);
