@@ -1,9 +1,9 @@
 // Makes the command line a few files, with the packages it uses: loading some eight hundred took half of its start. What is loaded
 // on demand or holds machine code stays outside. The licenses of what is inside go along, and what the engine compiles of it.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { packageLicenses } from './package-licenses.js';
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
@@ -30,16 +30,4 @@ const { output } = await build({
   },
 });
 
-const folders = new Set(output.flatMap(({ moduleIds = [] }) => moduleIds.map(packageOf).filter(Boolean)));
-writeFileSync(path('dist/cli/LICENSES.txt'), [...folders].sort().map(licenseOf).join('\n\n---\n\n'));
-
-/** The folder of the package that a module is of; null where it is one of ours. */
-function packageOf(id) {
-  return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replace(/^\0/, ''))?.[0] ?? null;
-}
-
-function licenseOf(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const files = existsSync(folder) ? readdirSync(folder).filter((file) => /^licen[cs]e|^copying|^notice/i.test(file)) : [];
-  return [`${name} ${version} (${license})`, ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim())].join('\n\n');
-}
+writeFileSync(path('dist/cli/LICENSES.txt'), packageLicenses(output));

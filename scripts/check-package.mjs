@@ -11,8 +11,11 @@ const root = resolve(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 /** The client in one file, made of others. */
 const BUNDLE = 'dist/browser/client.js';
+/** The dashboard in a few files, made of others. */
+const DASHBOARD = 'dist/web/';
 /** The command line in a few files, made of others, and the licenses of those that are not ours. */
 const PROGRAM = 'dist/cli/';
+const MADE_OF_OTHERS = [PROGRAM, DASHBOARD];
 const scratch = mkdtempSync(join(tmpdir(), 'package-'));
 const run = (command, args, cwd) => execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
@@ -39,9 +42,13 @@ function checkFiles(files) {
     'openapi.yaml',
     BUNDLE,
     `${PROGRAM}LICENSES.txt`,
+    `${DASHBOARD}index.html`,
+    `${DASHBOARD}LICENSES.txt`,
   ];
   for (const file of promised) assert(files.includes(file), `The package lacks ${file}.`);
-  for (const file of files.filter((name) => name.endsWith('.js') && name !== BUNDLE && !name.startsWith(PROGRAM))) {
+  for (const file of files.filter(
+    (name) => name.endsWith('.js') && name !== BUNDLE && !MADE_OF_OTHERS.some((folder) => name.startsWith(folder)),
+  )) {
     const source = file.replace('dist/', 'src/').replace(/\.js$/, '.ts');
     assert(existsSync(join(root, source)), `${file} has no source: remove dist and build again.`);
   }

@@ -69,6 +69,16 @@ const CASES: [file: string, line: string, rules: string[]][] = [
   ['src/cli/f.ts', "import '../fs/a.js';", [IMPORTS]],
   ['src/cli/c.ts', "import '../process/a.js';", [IMPORTS]],
   ['src/cli/d.ts', "import '../routes/a.js';", [IMPORTS]],
+  ['web/a.ts', "import '../src/client/index.js';", []],
+  ['web/process/b.tsx', "import '../../src/protocol/a.js';", []],
+  ['web/process/c.tsx', "import 'preact/hooks';", []],
+  ['web/process/d.tsx', "import '../ui/a.js';", []],
+  ['web/e.ts', "import '../src/client/a.js';", [IMPORTS]],
+  ['web/f.ts', "import '../src/process/a.js';", [IMPORTS]],
+  ['web/g.ts', "import '../src/app.js';", [IMPORTS]],
+  ['web/process/h.ts', "import '../../src/routes/a.js';", [IMPORTS]],
+  ['web/i.ts', "import 'node:fs';", [IMPORTS, 'lint/correctness/noNodejsModules']],
+  ['web/j.ts', "import 'fastify';", [IMPORTS]],
   ['examples/a.ts', "import 'exec-gateway/client';", []],
   ['examples/b.ts', "import '../src/client/a.js';", [IMPORTS]],
   ['src/process/m.ts', "import './n.js';", ['lint/suspicious/noImportCycles']],
@@ -93,7 +103,7 @@ beforeAll(() => {
     writeFileSync(join(scratch, file), `${line}\n`);
   }
   const biome = join(root, 'node_modules/.bin/biome');
-  const args = ['lint', '--reporter=json', '--max-diagnostics=none', 'src', 'examples'];
+  const args = ['lint', '--reporter=json', '--max-diagnostics=none', 'src', 'examples', 'web'];
   const { stdout } = spawnSync(biome, args, { cwd: scratch, encoding: 'utf8' });
   for (const { category, location } of JSON.parse(stdout).diagnostics) {
     found.set(location.path, [...(found.get(location.path) ?? []), category]);

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Gateway } from '../../src/client/index.js';
+import { CuttingProxy } from '../support/cutting-proxy.js';
+import { GatewayServer } from '../support/gateway-server.js';
+import { chromium, useDashboards } from './dashboard.js';
+
+/** What a browser says of connections that break. */
+const BROKEN = /net::ERR_|WebSocket connection/;
+
+const NUMBERS = ['sh', '-c', 'i=0; while read line; do for n in 1 2 3 4 5 6 7 8 9 10; do i=$((i+1)); echo "number $i"; done; done'];
+
+describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without it: apt-get install chromium): lost connections', () => {
+  const dashboards = useDashboards();
+  let server: GatewayServer;
+  beforeAll(async () => {
+    server = await GatewayServer.start({ flags: ['--allow-host', '127.0.0.1'] });
+  });
+  afterAll(() => server.stop());
+  const client = () => new Gateway({ url: server.url, token: server.token as string });
+
+  test('output goes on where a proxy cut it, over and over, with nothing missing or doubled', async () => {
+    const { process_id } = await client().start(NUMBERS, { pipe_stdin: true, labels: { cut: 'often' } });
+    await using proxy = await CuttingProxy.open(server.url, () => null);
+    const dashboard = await dashboards.open(proxy.url, { token: server.token });
+    await dashboard.show(process_id);
+    for (let round = 1; round <= 4; round++) {
+      await client().write(process_id, 'go\n');
+      await dashboard.untilOutput(`number ${round * 10}`);
+      proxy.breakAll();
+    }
+    await client().write(process_id, 'go\n', { eof: true });
+    await dashboard.page.getByText('Exited with code 0').waitFor();
+    await dashboard.untilOutput('number 50');
+    const lines = await dashboard.lines();
+    expect(lines).toEqual(Array.from({ length: lines.length }, (_, index) => `number ${50 - lines.length + 1 + index}`));
+    expect(lines.length).toBeGreaterThan(30);
+    dashboard.forgive(BROKEN);
+  });
+
+  test('a server that is started anew behind the page: it is told, and the page goes on by itself', async () => {
+    const { process_id } = await client().start(['sh', '-c', 'echo before; exec sleep 1000']);
+    const dashboard = await dashboards.open(server.url, { token: server.token });
+    await dashboard.rows.getByText('echo before').waitFor();
+    await server.stop();
+    await dashboard.page.getByText('Connection lost.').waitFor();
+    const { port } = new URL(server.url);
+    const flags = ['--listen', `127.0.0.1:${port}`];
+    server = await GatewayServer.start({ flags, token: server.token });
+    await client().start(['sleep', '999']);
+    await dashboard.rows.getByText('sleep 999').waitFor();
+    await dashboard.page.getByText('Connection lost.').waitFor({ state: 'detached' });
+    await dashboard.button('Start a process').click();
+    await dashboard.page.getByLabel('Command').fill('echo after');
+    await dashboard.button('Start').click();
+    await dashboard.untilOutput('after');
+    await dashboard.show(process_id);
+    await dashboard.page.getByText('No such process').waitFor();
+    expect(dashboard.complaints.length).toBeGreaterThan(0);
+    dashboard.forgive(BROKEN);
+  });
+});
