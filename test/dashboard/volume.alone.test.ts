@@ -38,18 +38,15 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     const dashboard = await open();
     const { page } = dashboard;
     await dashboard.show(process_id);
-    const answers = page.evaluate(async () => {
-      const gaps: number[] = [];
-      let last = performance.now();
+    const frames = await page.evaluate(async () => {
+      let count = 0;
       while (!document.querySelector('.output-foot')?.textContent?.includes('End of output')) {
         await new Promise((resolve) => requestAnimationFrame(resolve));
-        gaps.push(performance.now() - last);
-        last = performance.now();
+        count += 1;
       }
-      return gaps.sort((a, b) => a - b);
+      return count;
     });
-    const frames = await answers;
-    expect(frames[Math.floor(frames.length * 0.5)]).toBeLessThan(500);
+    expect(frames, 'how often the page was drawn meanwhile').toBeGreaterThan(20);
     await dashboard.untilOutput(`${String(LINES).padStart(9, '0')} ${'0'.repeat(89)}`);
     expect(await page.locator('.output-row').count()).toBeLessThan(150);
     await dashboard.button('Go to the start').click();
