@@ -27,11 +27,11 @@ import { type RetryOptions, retrySettings } from './retry.js';
 import { WatchSource } from './watch-source.js';
 import { Wire, type WireOptions } from './wire.js';
 
-/** Largest event of one process, in characters: eighty times a chunk. More is no gateway's, and would fill memory. */
-const MAX_EVENT_CHARS = 8 * 1024 * 1024;
+/** Largest event of one process, in bytes: eighty times a chunk. More is no gateway's, and would fill memory. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
-/** Largest event of all processes, in characters: the snapshot holds each `argv` of thousands. */
-const MAX_SNAPSHOT_CHARS = 64 * 1024 * 1024;
+/** Largest event of all processes, in bytes: the snapshot holds each `argv` of thousands. */
+const MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024;
 
 /** Where the gateway is, and how patient to be with it. */
 export interface RemoteOptions extends WireOptions {
@@ -104,14 +104,14 @@ export class RemoteExecProcess implements ExecProcess {
   async follow(process_id: string, query: FollowQuery = {}, { signal }: CallOptions = {}): Promise<Subscription<ProcessEvent>> {
     const path = pathOf(process_id, '/events');
     const open = (after_seq: number, signal: AbortSignal) =>
-      this.#wire.events({ path, query: { ...query, after_seq }, signal }, MAX_EVENT_CHARS);
+      this.#wire.events({ path, query: { ...query, after_seq }, signal }, MAX_EVENT_BYTES);
     const stream = await LastingStream.open(new FollowSource(open, query), this.#retry, signal);
     return Object.assign(stream, { ended: stream.headers === null, gap: gapOf(stream.headers) });
   }
 
   watch({ after_id, ...query }: WatchQuery = {}, { signal }: CallOptions = {}): Promise<AsyncIterable<ChangeEvent[]>> {
     const open = (last_event_id: number | undefined, signal: AbortSignal) =>
-      this.#wire.events({ path: '/events', query: { ...query }, last_event_id, signal }, MAX_SNAPSHOT_CHARS);
+      this.#wire.events({ path: '/events', query: { ...query }, last_event_id, signal }, MAX_SNAPSHOT_BYTES);
     return LastingStream.open(new WatchSource(open, after_id), this.#retry, signal);
   }
 

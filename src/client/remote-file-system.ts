@@ -32,8 +32,8 @@ import { searchLines, streamBytes } from './search-stream.js';
 import { upload } from './upload-stream.js';
 import { Wire, type WireRequest } from './wire.js';
 
-/** Largest event of a watch, in characters: a path, escaped. */
-const MAX_EVENT_CHARS = 1024 * 1024;
+/** Largest event of a watch, in bytes: a path, escaped. */
+const MAX_EVENT_BYTES = 1024 * 1024;
 
 /**
  * Files behind a gateway, over `fetch` alone. Calls reject with the `GatewayError` that the gateway threw, or with
@@ -114,7 +114,7 @@ export class RemoteFileSystem implements ExecutorFileSystem {
   /** Outlives its connections: each goes on where the last one broke, and tells what was missed by an overflow. */
   watch(path: FilePath, { recursive, after_id, signal }: WatchFilesOptions = {}): Promise<AsyncIterable<FileChange[]>> {
     const open = (after_id: string | undefined, signal: AbortSignal) =>
-      this.#wire.events({ path: '/fs/watch', query: { ...path, recursive, after_id }, signal }, MAX_EVENT_CHARS);
+      this.#wire.events({ path: '/fs/watch', query: { ...path, recursive, after_id }, signal }, MAX_EVENT_BYTES);
     return LastingStream.open(new FileWatchSource(open, after_id), this.#retry, signal);
   }
 

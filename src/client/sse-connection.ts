@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import { GatewayError } from '../protocol/error.js';
+import { WholeLines } from './whole-lines.js';
 
 const CR = '\r';
 const LF = '\n';
@@ -8,6 +9,8 @@ const LF = '\n';
 export class SseConnection {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #drop: () => void;
+  readonly #max_event_bytes: number;
+  readonly #lines = new WholeLines();
   readonly #decoder = new TextDecoder();
   readonly #parser: EventSourceParser;
   #batch: EventSourceMessage[] = [];
@@ -17,16 +20,17 @@ export class SseConnection {
 
   /**
    * @param drop breaks the connection
-   * @param max_event_chars the largest event, in characters; a longer one breaks the connection
+   * @param max_event_bytes the largest event; a longer one breaks the connection
    */
-  constructor(body: ReadableStream<Uint8Array>, headers: Headers, drop: () => void, max_event_chars: number) {
+  constructor(body: ReadableStream<Uint8Array>, headers: Headers, drop: () => void, max_event_bytes: number) {
     this.#parser = createParser({
       onEvent: (message) => this.#batch.push(message),
       onError: ({ type }) => {
-        if (type === 'max-buffer-size-exceeded') throw broken(`sent an event of more than ${max_event_chars} characters`);
+        if (type === 'max-buffer-size-exceeded') throw this.#tooLarge();
       },
-      maxBufferSize: max_event_chars,
+      maxBufferSize: max_event_bytes,
     });
+    this.#max_event_bytes = max_event_bytes;
     this.#reader = body.getReader();
     this.headers = headers;
     this.#drop = drop;
@@ -59,13 +63,19 @@ export class SseConnection {
 
   #parse(bytes: Uint8Array): EventSourceMessage[] {
     this.#batch = [];
-    let text = this.#decoder.decode(bytes, { stream: true });
+    // The parser takes several times as long over lines that come in pieces.
+    let text = this.#decoder.decode(this.#lines.take(bytes));
+    if (this.#lines.held_bytes > this.#max_event_bytes) throw this.#tooLarge();
     if (text === '') return this.#batch;
     // The parser waits after a CR for the LF that may follow. The line has ended already: say so, and pass over that LF.
     if (this.#after_cr && text.startsWith(LF)) text = text.slice(1);
     this.#after_cr = text === '' ? false : text.endsWith(CR);
     if (text !== '') this.#parser.feed(this.#after_cr ? text + LF : text);
     return this.#batch;
+  }
+
+  #tooLarge(): GatewayError {
+    return broken(`sent an event of more than ${this.#max_event_bytes} bytes`);
   }
 }
 

@@ -106,14 +106,14 @@ export class Wire {
   }
 
   /** A stream of server-sent events; null when the gateway has no more to tell. The signal ends it also later on. */
-  async events(request: WireRequest, max_event_chars: number): Promise<SseConnection | null> {
+  async events(request: WireRequest, max_event_bytes: number): Promise<SseConnection | null> {
     const { response, drop } = await this.#open(request, SSE_TYPE);
     if (response.status === 204) {
       drop();
       return null;
     }
     if (response.body && response.headers.get('content-type')?.startsWith(SSE_TYPE))
-      return new SseConnection(response.body, response.headers, drop, max_event_chars);
+      return new SseConnection(response.body, response.headers, drop, max_event_bytes);
     drop();
     throw this.#notOurs(response);
   }

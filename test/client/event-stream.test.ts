@@ -83,7 +83,7 @@ describe.each(RUNTIMES)('B58 event streams in %s', (name) => {
     });
     expect(await runtime.run(followEndless, stub.url)).toMatchObject({
       code: 'upstream_unreachable',
-      message: expect.stringContaining('8388608 characters'),
+      message: expect.stringContaining('8388608 bytes'),
     });
     await gone;
     expect(sent).toBeLessThan(128 * 1024 * 1024); // the bound, and what sockets hold on the way
