@@ -1,3 +1,5 @@
+import { concat } from './concat.js';
+
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -20,7 +22,7 @@ export class WholeLines {
       return new Uint8Array(0);
     }
     this.#hold(piece.subarray(0, end));
-    const lines = joined(this.#held, this.#held_bytes);
+    const lines = concat(this.#held);
     this.#held = [];
     this.#held_bytes = 0;
     if (end < piece.length) this.#hold(piece.subarray(end));
@@ -31,16 +33,4 @@ export class WholeLines {
     this.#held.push(piece);
     this.#held_bytes += piece.length;
   }
-}
-
-function joined(parts: Uint8Array[], bytes: number): Uint8Array {
-  const [first] = parts;
-  if (parts.length === 1 && first) return first;
-  const all = new Uint8Array(bytes);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
