@@ -83,6 +83,13 @@ data: {"seq":3}
 
 `;
 
+/** The same with bytes as they are. */
+export const FRAMED_EVENTS = `{"event":"output","seq":1,"stream":"stdout","bytes":6}
+hello
+{"event":"exited","exit_code":0,"signal":null,"seq":2}
+{"event":"closed","seq":3}
+`;
+
 /** What `GET /events` streams. */
 export const CHANGES = `id: 7
 event: snapshot

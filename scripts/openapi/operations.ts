@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import { Written } from '../../src/protocol/control.js';
+import { EVENT_FRAMES_TYPE } from '../../src/protocol/event-frame.js';
 import { ReadResult } from '../../src/protocol/output.js';
 import { ProcessInfo, ProcessList, Terminated } from '../../src/protocol/process.js';
 import { RunResult } from '../../src/protocol/run.js';
 import { Screen } from '../../src/protocol/screen.js';
 import { Ticket } from '../../src/protocol/ticket.js';
 import { ATTACH_OPERATION } from './attach-operation.js';
-import { CHANGES, CLOSED, EVENTS, READ, RUNNING, SCREEN, START } from './examples.js';
+import { CHANGES, CLOSED, EVENTS, FRAMED_EVENTS, READ, RUNNING, SCREEN, START } from './examples.js';
 import { FILE_OPERATIONS } from './file-operations.js';
 import { ChangeFrames, EventFrames } from './frames.js';
 import { CODES, type Operation, type Reply } from './operation.js';
@@ -143,10 +144,17 @@ export const OPERATIONS: Record<string, Operation> = {
     tag: 'Output',
     summary: 'Follow a process',
     description:
-      'Server-sent events from after_seq or Last-Event-ID on: output, exited, closed, and gap where output was evicted before it could be sent. The id of an event is its seq; that of a gap is its to_seq. A comment is sent after 15 s of silence. The stream ends after closed; a reader that comes back then gets 204 and stops.',
+      'Server-sent events from after_seq or Last-Event-ID on: output, exited, closed, and gap where output was evicted before it could be sent. The id of an event is its seq; that of a gap is its to_seq. A comment is sent after 15 s of silence. The stream ends after closed; a reader that comes back then gets 204 and stops. With Accept: application/vnd.exec-gateway.events the same events come with their bytes as they are: each is a line of JSON with its event and data, an output has bytes in place of its chunk, and exactly so many bytes follow the line. An empty line is sent after 15 s of silence. This stream is complete only after closed: every other end is a broken transfer.',
     headers: ['Last-Event-ID'],
     replies: {
-      200: { description: 'Events.', content: { 'text/event-stream': { schema: EventFrames, example: EVENTS } }, headers: ['Exec-Gap'] },
+      200: {
+        description: 'Events.',
+        content: {
+          'text/event-stream': { schema: EventFrames, example: EVENTS },
+          [EVENT_FRAMES_TYPE]: { schema: Octets, example: FRAMED_EVENTS },
+        },
+        headers: ['Exec-Gap'],
+      },
       204: { description: 'The cursor has seen closed: there is nothing to come.' },
     },
     ticket: true,

@@ -32,6 +32,9 @@ export function fromWire<T>(what: string, decode: () => T): T {
   }
 }
 
+/** The names of the events of one process; a newer gateway may tell more. */
+export const PROCESS_EVENTS = ['output', 'exited', 'closed', 'gap'];
+
 /**
  * An event as the program sees it: the data's fields, the event's name, bytes for base64, and on request the id.
  * Null for a name that is not among those known: a newer gateway may tell more.

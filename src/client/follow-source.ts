@@ -1,15 +1,26 @@
-import type { EventSourceMessage } from 'eventsource-parser';
 import { GatewayError } from '../protocol/error.js';
+import { EVENT_FRAMES_TYPE } from '../protocol/event-frame.js';
 import type { FollowQuery } from '../protocol/exec-process.js';
 import type { ProcessEvent } from '../protocol/output.js';
-import { decodeEvent } from './decode-event.js';
+import { SSE_TYPE } from '../protocol/sse.js';
+import { decodeEvent, PROCESS_EVENTS } from './decode-event.js';
+import type { EventConnection } from './event-connection.js';
+import { FrameDecoder } from './frame-decoder.js';
 import type { StreamSource } from './lasting-stream.js';
-import type { SseConnection } from './sse-connection.js';
+import { SseDecoder } from './sse-decoder.js';
+import type { EventForm } from './wire.js';
 
-const NAMES = ['output', 'exited', 'closed', 'gap'];
+/** Largest event of one process, in bytes: eighty times a chunk. More is no gateway's, and would fill memory. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+
+/** How a gateway may tell the events of one process: with bytes as they are, or, if it knows no better, as base64 in text. */
+export const PROCESS_EVENT_FORMS: EventForm<ProcessEvent>[] = [
+  { type: EVENT_FRAMES_TYPE, decoder: () => new FrameDecoder(MAX_EVENT_BYTES) },
+  { type: SSE_TYPE, decoder: () => new SseDecoder((message) => decodeEvent(message, PROCESS_EVENTS), MAX_EVENT_BYTES) },
+];
 
 /** Connects to the events after a sequence number. */
-export type OpenAfter = (after_seq: number, signal: AbortSignal) => Promise<SseConnection | null>;
+export type OpenAfter = (after_seq: number, signal: AbortSignal) => Promise<EventConnection<ProcessEvent> | null>;
 
 /** The events of one process: its place is the last sequence number told, so that nothing is told twice or passed over. */
 export class FollowSource implements StreamSource<ProcessEvent> {
@@ -25,16 +36,14 @@ export class FollowSource implements StreamSource<ProcessEvent> {
     this.#filtered = stream !== undefined;
   }
 
-  open(signal: AbortSignal): Promise<SseConnection | null> {
+  open(signal: AbortSignal): Promise<EventConnection<ProcessEvent> | null> {
     return this.#open(this.#after_seq, signal);
   }
 
-  take(messages: EventSourceMessage[]): ProcessEvent[] {
+  take(events: ProcessEvent[]): ProcessEvent[] {
     const fresh: ProcessEvent[] = [];
     let place = this.#after_seq;
-    for (const message of messages) {
-      const event = decodeEvent<ProcessEvent>(message, NAMES);
-      if (event === null) continue;
+    for (const event of events) {
       const [first, last] = event.event === 'gap' ? [event.from_seq, event.to_seq] : [event.seq, event.seq];
       if (last <= place) continue;
       if (first > place + 1 && !this.#filtered) throw hole(place, first);

@@ -1,16 +1,15 @@
-import type { EventSourceMessage } from 'eventsource-parser';
 import { GatewayError } from '../protocol/error.js';
 import { attempt } from './attempt.js';
+import type { EventConnection } from './event-connection.js';
 import { onAbort } from './on-abort.js';
 import { Backoff, type RetryOptions } from './retry.js';
-import type { SseConnection } from './sse-connection.js';
 
 /** What a {@link LastingStream} is made of. */
 export interface StreamSource<Event> {
   /** Connects at the present place; null when nothing will come any more. */
-  open(signal: AbortSignal): Promise<SseConnection | null>;
+  open(signal: AbortSignal): Promise<EventConnection<Event> | null>;
   /** The events not told before. Moves the place. */
-  take(messages: EventSourceMessage[]): Event[];
+  take(events: Event[]): Event[];
   /** Whether the last event was told. */
   readonly finished: boolean;
   /** Whether these events are more than what every new connection begins with. */
@@ -30,7 +29,7 @@ export class LastingStream<Event> implements AsyncIterableIterator<Event[], unde
   readonly #backoff: Backoff;
   readonly #life = new AbortController();
   readonly #forget: () => void;
-  #connection: SseConnection | null = null;
+  #connection: EventConnection<Event> | null = null;
 
   private constructor(source: StreamSource<Event>, retry: Required<RetryOptions>, signal?: AbortSignal) {
     this.#source = source;
@@ -91,11 +90,11 @@ export class LastingStream<Event> implements AsyncIterableIterator<Event[], unde
     return this.#life.signal.aborted;
   }
 
-  async #read(connection: SseConnection): Promise<Event[]> {
+  async #read(connection: EventConnection<Event>): Promise<Event[]> {
     try {
-      const messages = await connection.read(this.#silence_ms);
-      if (messages === null) throw new Error('it ended too early');
-      const events = this.#source.take(messages);
+      const told = await connection.read(this.#silence_ms);
+      if (told === null) throw new Error('it ended too early');
+      const events = this.#source.take(told);
       if (this.#source.isProgress(events)) this.#backoff.progress();
       return events;
     } catch (cause) {
@@ -121,7 +120,7 @@ export class LastingStream<Event> implements AsyncIterableIterator<Event[], unde
     }
   }
 
-  async #connect(): Promise<SseConnection | null> {
+  async #connect(): Promise<EventConnection<Event> | null> {
     const connection = await attempt((signal) => this.#source.open(signal), this.#silence_ms, this.#life.signal);
     if (this.#ended) connection?.close();
     return connection;

@@ -20,18 +20,12 @@ import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 import type { Screen, ScreenOutput } from '../protocol/screen.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
 import { decodeBytes, decodeChunk, fromWire } from './decode-event.js';
-import { FollowSource } from './follow-source.js';
+import { FollowSource, PROCESS_EVENT_FORMS } from './follow-source.js';
 import { LastingStream } from './lasting-stream.js';
 import { DOTS, pathOf } from './process-path.js';
 import { type RetryOptions, retrySettings } from './retry.js';
-import { WatchSource } from './watch-source.js';
+import { CHANGE_FORMS, WatchSource } from './watch-source.js';
 import { Wire, type WireOptions } from './wire.js';
-
-/** Largest event of one process, in characters: eighty times a chunk. More is no gateway's, and would fill memory. */
-const MAX_EVENT_CHARS = 8 * 1024 * 1024;
-
-/** Largest event of all processes, in characters: the snapshot holds each `argv` of thousands. */
-const MAX_SNAPSHOT_CHARS = 64 * 1024 * 1024;
 
 /** Where the gateway is, and how patient to be with it. */
 export interface RemoteOptions extends WireOptions {
@@ -104,14 +98,14 @@ export class RemoteExecProcess implements ExecProcess {
   async follow(process_id: string, query: FollowQuery = {}, { signal }: CallOptions = {}): Promise<Subscription<ProcessEvent>> {
     const path = pathOf(process_id, '/events');
     const open = (after_seq: number, signal: AbortSignal) =>
-      this.#wire.events({ path, query: { ...query, after_seq }, signal }, MAX_EVENT_CHARS);
+      this.#wire.events({ path, query: { ...query, after_seq }, signal }, PROCESS_EVENT_FORMS);
     const stream = await LastingStream.open(new FollowSource(open, query), this.#retry, signal);
     return Object.assign(stream, { ended: stream.headers === null, gap: gapOf(stream.headers) });
   }
 
   watch({ after_id, ...query }: WatchQuery = {}, { signal }: CallOptions = {}): Promise<AsyncIterable<ChangeEvent[]>> {
     const open = (last_event_id: number | undefined, signal: AbortSignal) =>
-      this.#wire.events({ path: '/events', query: { ...query }, last_event_id, signal }, MAX_SNAPSHOT_CHARS);
+      this.#wire.events({ path: '/events', query: { ...query }, last_event_id, signal }, CHANGE_FORMS);
     return LastingStream.open(new WatchSource(open, after_id), this.#retry, signal);
   }
 

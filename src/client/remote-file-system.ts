@@ -22,7 +22,7 @@ import type { FileChange } from '../protocol/file-watch.js';
 import type { SearchLine, SearchQuery } from '../protocol/search.js';
 import type { Upload } from '../protocol/upload.js';
 import { conditionHeaders, octal } from './file-query.js';
-import { FileWatchSource } from './file-watch-source.js';
+import { FILE_CHANGE_FORMS, FileWatchSource } from './file-watch-source.js';
 import { LastingStream } from './lasting-stream.js';
 import { RemoteContent } from './remote-content.js';
 import type { RemoteOptions } from './remote-exec-process.js';
@@ -31,9 +31,6 @@ import { type RetryOptions, retrySettings } from './retry.js';
 import { searchLines, streamBytes } from './search-stream.js';
 import { upload } from './upload-stream.js';
 import { Wire, type WireRequest } from './wire.js';
-
-/** Largest event of a watch, in characters: a path, escaped. */
-const MAX_EVENT_CHARS = 1024 * 1024;
 
 /**
  * Files behind a gateway, over `fetch` alone. Calls reject with the `GatewayError` that the gateway threw, or with
@@ -114,7 +111,7 @@ export class RemoteFileSystem implements ExecutorFileSystem {
   /** Outlives its connections: each goes on where the last one broke, and tells what was missed by an overflow. */
   watch(path: FilePath, { recursive, after_id, signal }: WatchFilesOptions = {}): Promise<AsyncIterable<FileChange[]>> {
     const open = (after_id: string | undefined, signal: AbortSignal) =>
-      this.#wire.events({ path: '/fs/watch', query: { ...path, recursive, after_id }, signal }, MAX_EVENT_CHARS);
+      this.#wire.events({ path: '/fs/watch', query: { ...path, recursive, after_id }, signal }, FILE_CHANGE_FORMS);
     return LastingStream.open(new FileWatchSource(open, after_id), this.#retry, signal);
   }
 

@@ -1,6 +1,7 @@
 import { seqOf } from '../protocol/event-seq.js';
 import type { ProcessEvent, Stream } from '../protocol/output.js';
 import type { RunOutput } from '../protocol/run.js';
+import { concat } from './concat.js';
 
 /** The head of both streams of a run, gathered from its first answer and the events after it. */
 export class RunHead {
@@ -72,14 +73,4 @@ export class RunHead {
     if (begun && this.wanted === undefined) this.#room = { stdout: 0, stderr: 0 };
     this.#truncated = true;
   }
-}
-
-function concat(parts: Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -1,14 +1,24 @@
-import type { EventSourceMessage } from 'eventsource-parser';
 import { seqOf } from '../protocol/event-seq.js';
 import type { ChangeEvent } from '../protocol/output.js';
+import { SSE_TYPE } from '../protocol/sse.js';
 import { decodeEvent } from './decode-event.js';
+import type { EventConnection } from './event-connection.js';
 import type { StreamSource } from './lasting-stream.js';
-import type { SseConnection } from './sse-connection.js';
+import { SseDecoder } from './sse-decoder.js';
+import type { EventForm } from './wire.js';
 
 const NAMES = ['snapshot', 'started', 'exited', 'closed', 'removed', 'output', 'gap'];
 
+/** Largest event of all processes, in bytes: the snapshot holds each `argv` of thousands. */
+const MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024;
+
+/** How a gateway tells the changes of all processes. */
+export const CHANGE_FORMS: EventForm<ChangeEvent>[] = [
+  { type: SSE_TYPE, decoder: () => new SseDecoder((message) => decodeEvent(message, NAMES, true), MAX_SNAPSHOT_BYTES) },
+];
+
 /** Connects; with the id of the last event seen, if any. */
-export type OpenAfterId = (after_id: number | undefined, signal: AbortSignal) => Promise<SseConnection | null>;
+export type OpenAfterId = (after_id: number | undefined, signal: AbortSignal) => Promise<EventConnection<ChangeEvent> | null>;
 
 /** The changes of all processes: every connection begins with a snapshot, and output goes on where it was. */
 export class WatchSource implements StreamSource<ChangeEvent> {
@@ -23,12 +33,11 @@ export class WatchSource implements StreamSource<ChangeEvent> {
     this.#after_id = after_id;
   }
 
-  open(signal: AbortSignal): Promise<SseConnection | null> {
+  open(signal: AbortSignal): Promise<EventConnection<ChangeEvent> | null> {
     return this.#open(this.#after_id, signal);
   }
 
-  take(messages: EventSourceMessage[]): ChangeEvent[] {
-    const events = messages.map((message) => decodeEvent<ChangeEvent>(message, NAMES, true)).filter((event) => event !== null);
+  take(events: ChangeEvent[]): ChangeEvent[] {
     this.#after_id = events.at(-1)?.id ?? this.#after_id; // not before: what is thrown away is asked for again
     return events.filter((event) => this.#isNew(event));
   }

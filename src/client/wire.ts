@@ -1,7 +1,6 @@
 import { GatewayError, PROBLEM_TYPE } from '../protocol/error.js';
-import { SSE_TYPE } from '../protocol/sse.js';
+import { EventConnection, type EventDecoder } from './event-connection.js';
 import { onAbort } from './on-abort.js';
-import { SseConnection } from './sse-connection.js';
 
 /** Where the gateway is and how to speak to it. */
 export interface WireOptions {
@@ -31,6 +30,12 @@ export interface WireRequest {
   /** A field that the answer of a gateway has: another server may answer anything. */
   answer?: string;
   signal?: AbortSignal | undefined;
+}
+
+/** A way to tell events: its media type, and what takes a stream of it apart. */
+export interface EventForm<Event> {
+  type: string;
+  decoder: () => EventDecoder<Event>;
 }
 
 /** An answer whose body is read as it comes. */
@@ -105,15 +110,15 @@ export class Wire {
     return { status: response.status, headers: response.headers, read, close: drop };
   }
 
-  /** A stream of server-sent events; null when the gateway has no more to tell. The signal ends it also later on. */
-  async events(request: WireRequest, max_event_chars: number): Promise<SseConnection | null> {
-    const { response, drop } = await this.#open(request, SSE_TYPE);
+  /** Events in one of these forms, the first of them liked best; null when the gateway has no more to tell. The signal ends it also later on. */
+  async events<Event>(request: WireRequest, forms: EventForm<Event>[]): Promise<EventConnection<Event> | null> {
+    const { response, drop } = await this.#open(request, forms.map(({ type }, i) => (i === 0 ? type : `${type};q=0.9`)).join(', '));
     if (response.status === 204) {
       drop();
       return null;
     }
-    if (response.body && response.headers.get('content-type')?.startsWith(SSE_TYPE))
-      return new SseConnection(response.body, response.headers, drop, max_event_chars);
+    const form = forms.find(({ type }) => response.headers.get('content-type')?.startsWith(type));
+    if (response.body && form) return new EventConnection(response.body, response.headers, form.decoder(), drop);
     drop();
     throw this.#notOurs(response);
   }

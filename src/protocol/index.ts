@@ -4,6 +4,7 @@ export * from './attach-frame.js';
 export * from './base64.js';
 export * from './control.js';
 export * from './error.js';
+export * from './event-frame.js';
 export * from './exec-process.js';
 export * from './file.js';
 export * from './file-system.js';

@@ -1,12 +1,15 @@
 import { Type } from '@sinclair/typebox';
+import { preferredType } from '../plugins/accept.js';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import { cursorValue } from '../plugins/query-values.js';
 import { GatewayError } from '../protocol/error.js';
-import type { ExecProcess } from '../protocol/exec-process.js';
+import { EVENT_FRAMES_TYPE, FRAME_HEARTBEAT } from '../protocol/event-frame.js';
+import type { ExecProcess, Subscription } from '../protocol/exec-process.js';
 import { type ChangeEvent, type Gap, type ProcessEvent, Stream } from '../protocol/output.js';
 import { Strict } from '../protocol/schema.js';
 import { SSE_HEARTBEAT, SSE_TYPE } from '../protocol/sse.js';
+import { frameBytes } from './event-frames.js';
 import { changeBytes, eventBytes } from './event-text.js';
 import { type LiveForm, liveReply } from './live-reply.js';
 import { AfterSeq, checkHold, HoldMs, LabelQuery, labelPairs, ProcessPath } from './parameters.js';
@@ -26,11 +29,14 @@ export function eventRoutes(app: GatewayApp, processes: ExecProcess, { streamsEn
       checkHold(request.access, request.query.hold_ms);
       const after_seq = lastEventId(request.headers['last-event-id']) ?? request.query.after_seq;
       const query = { ...request.query, after_seq };
+      const framed = preferredType(request.headers.accept, [SSE_TYPE, EVENT_FRAMES_TYPE]) === EVENT_FRAMES_TYPE;
+      const form = ({ gap }: Subscription<ProcessEvent>) =>
+        framed ? framesForm(heartbeat_ms, gap) : eventForm(eventBytes, heartbeat_ms, gap);
       return liveReply(
         reply,
         streamsEnd,
         (signal) => processes.follow(request.params.process_id, query, { signal, lend: true }),
-        ({ ended, gap }): LiveForm<ProcessEvent[]> | null => (ended ? null : eventForm(eventBytes, heartbeat_ms, gap)),
+        (subscription) => (subscription.ended ? null : form(subscription)),
       );
     },
   );
@@ -49,11 +55,29 @@ export function eventRoutes(app: GatewayApp, processes: ExecProcess, { streamsEn
 
 function eventForm<Batch>(encode: (batch: Batch) => Uint8Array, heartbeat_ms: number, gap: Gap | null): LiveForm<Batch> {
   return {
-    headers: { 'content-type': SSE_TYPE, ...(gap ? { 'exec-gap': JSON.stringify(gap) } : {}) },
+    headers: { 'content-type': SSE_TYPE, ...gapHeader(gap) },
     encode,
     complete: () => true,
     heartbeat: { ms: heartbeat_ms, text: SSE_HEARTBEAT },
   };
+}
+
+/** Its bytes are lent: an end before `closed` breaks it off, with what is still on its way. */
+function framesForm(heartbeat_ms: number, gap: Gap | null): LiveForm<ProcessEvent[]> {
+  let closed = false;
+  return {
+    headers: { 'content-type': EVENT_FRAMES_TYPE, ...gapHeader(gap) },
+    encode(batch) {
+      closed = batch.at(-1)?.event === 'closed';
+      return frameBytes(batch);
+    },
+    complete: () => closed,
+    heartbeat: { ms: heartbeat_ms, text: FRAME_HEARTBEAT },
+  };
+}
+
+function gapHeader(gap: Gap | null): Record<string, string> {
+  return gap ? { 'exec-gap': JSON.stringify(gap) } : {};
 }
 
 /** What a reconnecting browser saw last; an empty one says that it saw nothing. */

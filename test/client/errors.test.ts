@@ -145,7 +145,7 @@ describe('requests', () => {
     await expect(gateway.write('p', 'x')).rejects.toMatchObject({ code: 'process_not_found' });
     expect(seen).toEqual([
       ['Bearer word', 'application/json', 'pass', undefined],
-      ['Bearer word', 'text/event-stream', 'pass', undefined],
+      ['Bearer word', 'application/vnd.exec-gateway.events, text/event-stream;q=0.9', 'pass', undefined],
       ['Bearer word', 'application/json', 'pass', 'application/octet-stream'],
     ]);
     expect(fetched).toBe(3);

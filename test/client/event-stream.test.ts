@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EVENT_FRAMES_TYPE } from '../../src/protocol/index.js';
 import { type Client, type ClientRuntime, openRuntime, RUNTIMES } from '../support/client-runtime.js';
 import { room, StubGateway, startEvents } from '../support/stub-gateway.js';
 
@@ -14,6 +15,16 @@ const UNFINISHED = [
   'id: 4\nevent: closed\ndata: {"seq":4}\n',
 ].join('');
 const REST = 'id: 4\nevent: closed\ndata: {"seq":4}\n\n';
+
+/** The same events with their bytes as they are. */
+const UNFINISHED_FRAMES = Buffer.concat([
+  Buffer.from('\n{"event":"output","seq":1,"stream":"stdout","bytes":2}\nhi\n'),
+  Buffer.from('{"event":"output","seq":2,"stream":"stderr","bytes":2}\n'),
+  Buffer.from([255, 0]),
+  Buffer.from(
+    '{"event":"news","of":"a newer gateway"}\n{"event":"exited","seq":3,"exit_code":0,"signal":"é€😀"}\n{"event":"closed","seq":4}',
+  ),
+]);
 
 const EXPECTED = {
   events: [
@@ -69,6 +80,20 @@ describe.each(RUNTIMES)('B58 event streams in %s', (name) => {
     expect(stub.queries.map((query) => query.get('after_seq'))).toEqual(['0', '3']);
   });
 
+  test.each(Object.values(SPLITS))('the same with bytes as they are, %d at a time', async (size) => {
+    await using stub = await StubGateway.open(async (call) => {
+      const response = startEvents(call, { 'content-type': EVENT_FRAMES_TYPE });
+      if (call.count > 0) return void response.end('{"event":"closed","seq":4}\n');
+      for (let at = 0; at < UNFINISHED_FRAMES.length; at += size) {
+        response.write(UNFINISHED_FRAMES.subarray(at, Math.min(at + size, UNFINISHED_FRAMES.length)));
+        await turn();
+      }
+      response.end();
+    });
+    expect(await runtime.run(followAll, stub.url)).toEqual(EXPECTED);
+    expect(stub.queries.map((query) => query.get('after_seq'))).toEqual(['0', '3']);
+  });
+
   test.each(['data: {"seq":1,', 'data: 1\n'])('B58 an event without end is given up: %j again and again', async (part) => {
     let sent = 0;
     let gone = Promise.resolve<unknown>(null);
@@ -83,7 +108,7 @@ describe.each(RUNTIMES)('B58 event streams in %s', (name) => {
     });
     expect(await runtime.run(followEndless, stub.url)).toMatchObject({
       code: 'upstream_unreachable',
-      message: expect.stringContaining('8388608 characters'),
+      message: expect.stringContaining('8388608 bytes'),
     });
     await gone;
     expect(sent).toBeLessThan(128 * 1024 * 1024); // the bound, and what sockets hold on the way

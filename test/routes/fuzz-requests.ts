@@ -153,6 +153,7 @@ const headers = fc.record(
       'image/png',
       ';,q',
       'text/event-stream',
+      'application/vnd.exec-gateway.events',
     ),
     'last-event-id': seq.filter((value) => value !== '٣'),
     'x-request-id': fc.constantFrom('fine-1', 'not fine', 'x'.repeat(100)),

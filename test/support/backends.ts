@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
 import { RemoteFileSystem } from '../../src/client/remote-file-system.js';
 import { Environment, type ProcessLimits } from '../../src/environment.js';
-import type { ExecProcess, ExecutorFileSystem, ProcessInfo, StartRequest } from '../../src/protocol/index.js';
+import { type ExecProcess, type ExecutorFileSystem, type ProcessInfo, SSE_TYPE, type StartRequest } from '../../src/protocol/index.js';
 import { AttachedProcess } from './attached-process.js';
 import { GatewayServer } from './gateway-server.js';
 import { commandLine, descriptors, markedProcesses, sessionMembers, until } from './proc.js';
 
 /**
- * `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway. `portable`: behind a
+ * `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway, followed by server-sent events. `portable`: behind a
  * gateway that starts programs without the native launcher. `attached`: behind a gateway in front of a gateway, followed and
  * written to by WebSocket.
  */
@@ -179,7 +179,7 @@ export class Backend {
     }
     const { url, token } = this.servers.at(-1) as GatewayServer;
     const Processes = this.name === 'attached' ? AttachedProcess : RemoteExecProcess;
-    this.#process = new Processes({ url, token: token ?? undefined });
+    this.#process = new Processes({ url, token: token ?? undefined, fetch: this.name === 'proxied' ? fetchEventStream : undefined });
     this.#files = new RemoteFileSystem({ url, token: token ?? undefined });
   }
 
@@ -213,3 +213,10 @@ function setOwn(name: string, value: string | undefined): void {
   if (value === undefined) delete process.env[name];
   else process.env[name] = value;
 }
+
+/** Asks as a caller does that takes events as server-sent events alone, and so is answered with them. */
+const fetchEventStream: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  if (headers.get('accept')?.includes(SSE_TYPE)) headers.set('accept', SSE_TYPE);
+  return fetch(input, { ...init, headers });
+};

@@ -1,5 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
+import { FrameReader } from './frame-reader.js';
 import { useGateway } from './use-gateway.js';
 
 const gateway = useGateway();
@@ -25,6 +26,19 @@ async function all(response: IncomingMessage): Promise<{ bytes: Buffer; whole: b
   return { bytes: Buffer.concat(parts), whole: true };
 }
 
+/** What events hold of what was printed: the bytes in their place, and how many a gap stands for. */
+async function placed(reader: FrameReader): Promise<{ right: boolean; bytes: number; missed: number }> {
+  let [at, missed, right] = [0, 0, true];
+  for await (const event of reader.events()) {
+    if (event.event === 'gap') missed += event.bytes ?? Number.NaN;
+    if (event.event !== 'output') continue;
+    const place = at + missed;
+    right &&= Buffer.compare(event.chunk, PRINTED.subarray(place, place + event.chunk.length)) === 0;
+    at += event.chunk.length;
+  }
+  return { right: right && reader.whole === true, bytes: at, missed };
+}
+
 test('a raw reader that is left behind has read no wrong byte before it is cut off, and the others none at all', async () => {
   const { process_id } = await gateway.start(['sh', '-c', `read go; exec seq 1 ${LAST}`], { pipe_stdin: true });
   const stalled = (await follow(process_id)).pause();
@@ -36,4 +50,20 @@ test('a raw reader that is left behind has read no wrong byte before it is cut o
   expect(whole).toBe(false);
   expect(bytes.length).toBeGreaterThan(0);
   expect(bytes.equals(PRINTED.subarray(0, bytes.length))).toBe(true);
+});
+
+test('a reader of events with their bytes that is left behind has read no wrong byte, and is told how many it missed', async () => {
+  const { process_id } = await gateway.start(['sh', '-c', `read go; exec seq 1 ${LAST}`], { pipe_stdin: true });
+  const url = `${gateway.server.url}/processes/${process_id}/events`;
+  const open = () => FrameReader.open(url, { authorization: `Bearer ${gateway.server.token}` });
+  const stalled = await open();
+  stalled.reply.pause();
+  const others = [await open(), await open()];
+  const written = gateway.send('POST', `/processes/${process_id}/stdin`, { text: '\n' });
+  for (const other of await Promise.all(others.map(placed))) expect(other).toEqual({ right: true, bytes: PRINTED.length, missed: 0 });
+  expect((await written).status).toBe(200);
+  const { right, bytes, missed } = await placed(stalled);
+  expect([right, bytes + missed]).toEqual([true, PRINTED.length]);
+  expect(bytes).toBeGreaterThan(0);
+  expect(missed).toBeGreaterThan(0);
 });

@@ -2,8 +2,10 @@ import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EVENT_FRAMES_TYPE } from '../../src/protocol/index.js';
 import { findNginx, Nginx } from '../support/nginx.js';
 import { EventReader } from './event-reader.js';
+import { FrameReader } from './frame-reader.js';
 import { useGateway } from './use-gateway.js';
 
 const NGINX = findNginx();
@@ -31,8 +33,8 @@ async function slowestEvent(base: string): Promise<{ slowest: number; headers: H
   return { slowest: Math.max(...delays), headers: reader.reply.headers };
 }
 
-function expectStreamHeaders(headers: Headers): void {
-  expect(headers.get('content-type')).toBe('text/event-stream');
+function expectStreamHeaders(headers: Headers, type = 'text/event-stream'): void {
+  expect(headers.get('content-type')).toBe(type);
   expect(headers.get('cache-control')).toBe('no-cache, no-transform');
   expect([headers.get('content-encoding'), headers.get('content-length')]).toEqual([null, null]);
 }
@@ -55,6 +57,25 @@ describe('B57 events come as they happen', () => {
   test.skipIf(NGINX === null)('through nginx that compresses event streams too', async () => {
     await using nginx = await Nginx.start(gateway.server.url, ['gzip_types text/event-stream;', 'proxy_http_version 1.1;']);
     expect((await slowestEvent(nginx.url)).slowest).toBeLessThan(500);
+  });
+
+  test.skipIf(NGINX === null)('with their bytes as they are through nginx, to the end', async () => {
+    await using nginx = await Nginx.start(gateway.server.url);
+    const { process_id } = await gateway.start(CLOCK, { pipe_stdin: true });
+    const reader = await FrameReader.open(`${nginx.url}/processes/${process_id}/events`, { ...bearer(), 'accept-encoding': 'gzip, br' });
+    const events = reader.events();
+    const delays: number[] = [];
+    await ticks(process_id, 5, async () => {
+      const { value } = await events.next();
+      if (value?.event === 'output') delays.push(Date.now() - Number(Buffer.from(value.chunk).toString()));
+    });
+    expect(delays).toHaveLength(5);
+    expect(Math.max(...delays)).toBeLessThan(500);
+    expectStreamHeaders(new Headers(reader.reply.headers as Record<string, string>), EVENT_FRAMES_TYPE);
+    await gateway.send('POST', `/processes/${process_id}/stdin`, { eof: true });
+    const rest: string[] = [];
+    for await (const { event } of events) rest.push(event);
+    expect([rest, reader.whole]).toEqual([['exited', 'closed'], true]);
   });
 
   test.skipIf(NGINX === null)('as raw bytes through nginx, to the end', async () => {
@@ -95,6 +116,18 @@ describe('B49 a silent stream', () => {
     await gateway.send('POST', `/processes/${process_id}/stdin`, { text: '\n' });
     expect(await reader.until(({ ended }) => ended !== null)).toBe(true);
     expect([reader.ended, reader.events.map(({ id }) => id)]).toEqual(['complete', ['2', '3', '4']]);
+  });
+
+  test.skipIf(NGINX === null)('lives through it with the bytes of its events as they are', async () => {
+    const { process_id } = await gateway.start(['sh', '-c', 'echo one; read line; echo two'], { pipe_stdin: true });
+    const reader = await FrameReader.open(`${nginx.url}/processes/${process_id}/events`, bearer());
+    let beats = 0;
+    reader.onBeat = () => {
+      beats++;
+      if (beats === 12) void gateway.send('POST', `/processes/${process_id}/stdin`, { text: '\n' });
+    };
+    expect((await reader.all()).map(({ event }) => event)).toEqual(['output', 'output', 'exited', 'closed']);
+    expect([beats >= 12, reader.whole]).toEqual([true, true]);
   });
 
   test.skipIf(NGINX === null)('would be cut there without them', async () => {
