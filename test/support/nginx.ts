@@ -34,11 +34,12 @@ export class Nginx implements AsyncDisposable {
    * Resolves when it takes connections.
    * @param upstream the URL of the server behind
    * @param directives of its `location /`, besides `proxy_pass`; all else is as nginx has it by default
+   * @param above directives of its `http`
    */
-  static async start(upstream: string, directives: string[] = []): Promise<Nginx> {
+  static async start(upstream: string, directives: string[] = [], above: string[] = []): Promise<Nginx> {
     const dir = mkdtempSync(join(tmpdir(), 'nginx-'));
     const port = await freePort();
-    writeFileSync(join(dir, 'nginx.conf'), configuration(dir, port, upstream, directives));
+    writeFileSync(join(dir, 'nginx.conf'), configuration(dir, port, upstream, directives, above));
     const child = spawn(findNginx() as string, ['-p', dir, '-c', join(dir, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr?.on('data', (text: Buffer) => {
@@ -59,7 +60,7 @@ export class Nginx implements AsyncDisposable {
   }
 }
 
-function configuration(dir: string, port: number, upstream: string, directives: string[]): string {
+function configuration(dir: string, port: number, upstream: string, directives: string[], above: string[]): string {
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/${name};`);
   return `
 daemon off;
@@ -71,6 +72,7 @@ http {
   access_log off;
   ${places.join('\n  ')}
   gzip on;
+  ${above.join('\n  ')}
   server {
     listen 127.0.0.1:${port};
     location / {

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { EVENT_FRAMES_TYPE } from '../../src/protocol/index.js';
 import { findNginx, Nginx } from '../support/nginx.js';
 import { EventReader } from './event-reader.js';
@@ -141,9 +143,10 @@ describe('the nginx of the operations guide', () => {
   const behind = useGateway({ flags: ['--allow-host', '127.0.0.1'] });
   const guide = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const directives = /```nginx\nlocation \/ \{\n\s+proxy_pass [^\n]+\n([^`]+)\}\n```/.exec(guide)?.[1]?.split('\n') ?? [];
+  const above = /# in http: ([^\n]+)/.exec(guide)?.slice(1) ?? [];
 
   test.skipIf(NGINX === null)('lets a large file through, both ways', async () => {
-    await using nginx = await Nginx.start(behind.server.url, directives);
+    await using nginx = await Nginx.start(behind.server.url, directives, above);
     const headers = { authorization: `Bearer ${behind.server.token}` };
     const path = join(tmpdir(), `through-nginx-${process.pid}`);
     const body = new Uint8Array(5 * 1024 * 1024).fill(7);
@@ -154,5 +157,18 @@ describe('the nginx of the operations guide', () => {
     } finally {
       rmSync(path, { force: true });
     }
+  });
+
+  test.skipIf(NGINX === null)('lets a WebSocket through', async () => {
+    await using nginx = await Nginx.start(behind.server.url, directives, above);
+    const { process_id } = await behind.start(['cat'], { pipe_stdin: true });
+    const headers = { authorization: `Bearer ${behind.server.token}` };
+    const socket = new WebSocket(`${nginx.url.replace('http', 'ws')}/processes/${process_id}/attach`, { headers });
+    const echo = once(socket, 'message');
+    socket.on('open', () => socket.send(Buffer.from('through')));
+    expect(String((await echo)[0])).toBe('through');
+    const ended = once(socket, 'close');
+    await behind.send('DELETE', `/processes/${process_id}`);
+    expect((await ended)[0]).toBe(1000);
   });
 });
