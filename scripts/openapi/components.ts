@@ -132,7 +132,10 @@ export const HEADERS: Record<string, { description: string; schema: object }> = 
   'Last-Modified': { description: 'When the content last changed.', schema: { type: 'string' } },
   'Accept-Ranges': { description: 'Ranges are counted in bytes.', schema: { type: 'string', enum: ['bytes'] } },
   'Content-Range': { description: 'Which part of the file this is; with several parts each tells it.', schema: { type: 'string' } },
-  'Content-Disposition': { description: 'Save it under this name; of a file with download=true.', schema: { type: 'string' } },
+  'Content-Disposition': {
+    description: 'Save it under this name; of a file with download=true, and of one that a browser might run.',
+    schema: { type: 'string' },
+  },
   'Content-Encoding': { description: 'How the tar is packed; absent when it is not.', schema: { type: 'string', enum: ['gzip', 'zstd'] } },
   Vary: { description: 'The request headers that the reply depends on.', schema: { type: 'string' } },
   'Exec-Metadata': { description: 'The metadata of the content, as one line of JSON (see FileMetadata).', schema: { type: 'string' } },

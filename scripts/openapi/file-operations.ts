@@ -47,7 +47,7 @@ export const FILE_OPERATIONS: Record<string, Operation> = {
     tag: 'Files',
     summary: 'Read a file',
     description:
-      'Streams a regular file, whole or in parts, whatever its size. Its type is told by its name; it is never run as a page of this origin (sandbox, nosniff). Several ranges come as multipart/byteranges, those that touch as one. A date in If-Range never counts: use the ETag. Exec-Metadata is the metadata of the content as one line of JSON. A file of /proc, which says it is empty, is read to its end. A transfer that breaks off was not the whole file.',
+      'Streams a regular file, whole or in parts, whatever its size. Its type is told by its name; it is never run as a page or a script of this origin: scripts and style sheets are told as text/plain, and what a browser might run (HTML, SVG, PDF and all that is neither plain text, JSON, sound nor picture) comes as an attachment, under a policy of sandbox and nosniff. Several ranges come as multipart/byteranges, those that touch as one. A date in If-Range never counts: use the ETag. Exec-Metadata is the metadata of the content as one line of JSON. A file of /proc, which says it is empty, is read to its end. A transfer that breaks off was not the whole file.',
     headers: ASKING,
     replies: { 200: content('The whole file.', []), 206: content('The parts asked for.', ['Content-Range']), 304: UNCHANGED },
     errors: [...PATH_ERRORS, 'is_a_directory', 'not_regular_file', 'precondition_failed', 'range_not_satisfiable'],

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayApp } from './gateway-app.js';
 
-/** Headers of every reply: nothing is sniffed, cached, framed, embedded by or told to another site. */
+/** Headers of every reply: nothing is sniffed, cached, run, framed, embedded by or told to another site. */
 export const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
 /** Puts the safe headers and the request id on every reply. */

@@ -6,12 +6,19 @@ import type { FilePath } from '../protocol/file-system.js';
 /** Media types by extension; some are those of the files a developer's machine has. */
 const TYPES = new Map(Object.entries({ ...mimes, ts: 'text/plain', mts: 'text/plain', cts: 'text/plain', rs: 'text/plain' }));
 
-/** A file may be a page: opened by itself it runs no script, loads nothing, and is of no origin. */
+/** Types that a browser shows and never runs, or saves anyway. Whatever else there is, it is asked to save. */
+const SHOWN = /^(text\/(plain|csv|markdown|yaml)|image\/(?!svg)|audio\/|video\/|application\/(json|octet-stream)$)/;
+
+/** What a page could load as a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type) or a style sheet. */
+const LOADED = /^(text|application)\/(x-)?(javascript|ecmascript|jscript|livescript)|^text\/css$/;
+
+/** A file may be a page: shown after all it runs no script, loads nothing, and is of no origin. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
 /** Headers of every reply that holds the content of a file, or says that it has not changed. */
 export function fileHeaders(path: FilePath, metadata: FileMetadata, download: boolean): Record<string, string> {
   const name = lastName(path);
+  const saved = download || !SHOWN.test(mediaType(name));
   return {
     'content-type': contentType(name),
     ...(metadata.etag === null ? {} : { etag: metadata.etag }),
@@ -21,16 +28,25 @@ export function fileHeaders(path: FilePath, metadata: FileMetadata, download: bo
     // It may be kept and must be asked about again; nothing on the way may change bytes that ranges count.
     'cache-control': 'private, no-cache, no-transform',
     'content-security-policy': POLICY,
-    ...(download ? { 'content-disposition': attachment(name) } : {}),
+    ...(saved ? { 'content-disposition': attachment(name) } : {}),
   };
 }
 
-/** The media type of a file, by its name. Text is taken for UTF-8. */
+/**
+ * The Content-Type of a file, by its name; text is taken for UTF-8. Scripts and style sheets are plain text and WebAssembly is bytes, so
+ * that no page of the gateway can load a file as its own code.
+ */
 export function contentType(name: string): string {
+  const type = mediaType(name);
+  if (type === 'application/wasm') return 'application/octet-stream';
+  const told = LOADED.test(type) ? 'text/plain' : type;
+  return told.startsWith('text/') ? `${told}; charset=utf-8` : told;
+}
+
+function mediaType(name: string): string {
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 ? name.slice(dot + 1).toLowerCase() : '';
-  const type = TYPES.get(extension) ?? 'application/octet-stream';
-  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
+  return TYPES.get(extension) ?? 'application/octet-stream';
 }
 
 /** A Content-Disposition that saves under a name (RFC 6266); `filename*` (RFC 8187) where ASCII cannot tell it. */

@@ -15,7 +15,7 @@ import { type ConditionHeaders, judge, rangeCounts } from './preconditions.js';
 
 const ReadParameters = Strict({
   ...pathFields,
-  download: Type.Optional(Type.Boolean({ description: 'Ask a browser to save it under its name.', default: false })),
+  download: Type.Optional(Type.Boolean({ description: 'Ask a browser to save it under its name, whatever it is.', default: false })),
 });
 
 /** Times that a file is looked at again because it changed before it was opened. */

@@ -1,3 +1,4 @@
+import { mimes } from 'mrmime';
 import { describe, expect, test } from 'vitest';
 import { attachment, contentType, fileHeaders } from '../../src/routes/file-headers.js';
 
@@ -20,7 +21,11 @@ test.each([
   ['a.json', 'application/json'],
   ['a.svg', 'image/svg+xml'],
   ['a.tar.gz', 'application/gzip'],
-  ['a.mjs', 'text/javascript; charset=utf-8'],
+  ['a.js', 'text/plain; charset=utf-8'],
+  ['a.MJS', 'text/plain; charset=utf-8'],
+  ['a.ecma', 'text/plain; charset=utf-8'],
+  ['a.css', 'text/plain; charset=utf-8'],
+  ['a.wasm', 'application/octet-stream'],
   ['a.ts', 'text/plain; charset=utf-8'],
   ['a.png', 'image/png'],
   ['Makefile', 'application/octet-stream'],
@@ -30,6 +35,46 @@ test.each([
   ['', 'application/octet-stream'],
 ])('%s is %s', (name, type) => {
   expect(contentType(name)).toBe(type);
+});
+
+/** Types by which a browser loads a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type), a style sheet, or a module of another kind. */
+const CODE = /^(text|application)\/(x-)?(javascript|ecmascript)|^text\/(javascript1\.[0-5]|jscript|livescript|css)|^application\/wasm/;
+
+/** Types that are documents in a browser, or in what it hands them to. */
+const ACTIVE = /html|xml|svg|pdf|rfc822|manifest|java|shockwave|x-sh|vcard|calendar/;
+
+test('of all names that are known none is of a type that a page loads as code, and none that may be run is shown', () => {
+  const told = Object.keys(mimes).map((extension) => fileHeaders({ path: `/a.${extension}` }, METADATA, false));
+  expect(told.length).toBeGreaterThan(300);
+  expect(told.filter((headers) => CODE.test(headers['content-type'] as string))).toEqual([]);
+  const shown = told.filter((headers) => headers['content-disposition'] === undefined).map((headers) => headers['content-type'] as string);
+  expect(shown.filter((type) => ACTIVE.test(type))).toEqual([]);
+});
+
+test.each(['a.txt', 'a.log', 'a.ts', 'a.json', 'a.md', 'a.csv', 'a.yml', 'a.png', 'a.jpg', 'a.webp', 'a.mp3', 'a.mp4', 'Makefile'])(
+  '%s is shown',
+  (name) => {
+    expect(fileHeaders({ path: name }, METADATA, false)['content-disposition']).toBeUndefined();
+  },
+);
+
+test.each([
+  'a.html',
+  'A.HTM',
+  'a.xhtml',
+  'a.svg',
+  'a.svgz',
+  'a.xml',
+  'a.xsl',
+  'a.atom',
+  'a.pdf',
+  'a.js',
+  'a.mjs',
+  'a.css',
+  'a.wasm',
+  'a.webmanifest',
+])('%s is saved', (name) => {
+  expect(fileHeaders({ path: name }, METADATA, false)['content-disposition']).toBe(`attachment; filename="${name}"`);
 });
 
 describe('attachment', () => {

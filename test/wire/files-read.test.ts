@@ -54,7 +54,7 @@ describe('the headers of a file', () => {
       'cross-origin-resource-policy': 'same-origin',
     });
     expect(reply.headers.get('etag')).toMatch(/^"[^"]+"$/);
-    expect(reply.headers.get('content-disposition')).toBeNull();
+    expect(reply.headers.get('content-disposition')).toBe('attachment; filename="page.html"');
     const metadata = await (await gateway.fetch(`/fs/metadata?path=${encodeURIComponent(join(dir, 'page.html'))}`)).json();
     expect(JSON.parse(reply.headers.get('exec-metadata') as string)).toEqual(metadata);
     await reply.arrayBuffer();
