@@ -1,7 +1,10 @@
 import { shellWord, type Token } from './token.js';
 
-/** What `serve` prints when it is ready: its address, and lines to paste. */
-export function banner(url: string, socket: string | null, token: Token | null): string {
+/**
+ * What `serve` prints when it is ready: its address, and lines to paste.
+ * @param dashboard whether there is one to open in a browser
+ */
+export function banner(url: string, socket: string | null, token: Token | null, dashboard: boolean): string {
   const via = socket === null ? '' : ` --unix-socket ${shellWord(socket)}`;
   const auth = token === null ? '' : ` -H "Authorization: Bearer ${token.in_shell}"`;
   const curl = (rest: string) => `  curl -sS${via}${auth} ${rest}`;
@@ -14,6 +17,10 @@ export function banner(url: string, socket: string | null, token: Token | null):
       ? []
       : [`(every address of this machine; from another one write its address in place of ${new URL(near).hostname} below)`]),
     '',
+    // A browser sends nobody what comes after the #.
+    ...(dashboard && socket === null
+      ? ['# see and drive everything in a browser', `  ${near}/${token?.made ? `#token=${token.token}` : ''}`]
+      : []),
     '# run a command and wait for it',
     curl(`${json} -d '{"argv":["uname","-a"]}' ${at('/run')}`),
     '# start one, under a name of your own',

@@ -3,6 +3,7 @@ import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
 import { CODEX_LINGER_MS, GatewayError } from '../protocol/index.js';
 import { standardStream } from '../standard-stream.js';
+import { webFiles } from '../web-files.js';
 import { banner } from './banner.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
@@ -51,7 +52,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   };
   process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', end);
   const url = await listen(app, at);
-  told.write(banner(url, at.kind === 'unix' ? at.path : null, token));
+  told.write(banner(url, at.kind === 'unix' ? at.path : null, token, webFiles(WEB_DIR) !== null));
 }
 
 function createEnvironment(options: ServeOptions): Environment {

@@ -22,6 +22,8 @@ export class SettingError extends Error {
 export interface Token {
   token: string;
   in_shell: string;
+  /** Whether it was made here: then whoever sees what `serve` prints is the one to tell it to. */
+  made: boolean;
 }
 
 /**
@@ -40,14 +42,15 @@ export function readToken(options: ServeOptions, variable: string | undefined): 
     return {
       token: usable(readSecret(options.tokenFile, '--token-file'), '--token-file'),
       in_shell: `$(cat ${shellWord(options.tokenFile)})`,
+      made: false,
     };
   }
-  if (variable !== undefined) return { token: usable(variable, 'EXEC_GATEWAY_TOKEN'), in_shell: '$EXEC_GATEWAY_TOKEN' };
+  if (variable !== undefined) return { token: usable(variable, 'EXEC_GATEWAY_TOKEN'), in_shell: '$EXEC_GATEWAY_TOKEN', made: false };
   if (!local(options)) {
     throw new SettingError('Listening beyond loopback needs a token of your own: give --token-file, or set EXEC_GATEWAY_TOKEN.');
   }
   const token = randomBytes(24).toString('base64url');
-  return { token, in_shell: token };
+  return { token, in_shell: token, made: true };
 }
 
 /**
