@@ -3,6 +3,7 @@ import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import type { RequestCounts } from '../plugins/request-log.js';
 import type { ProcessStats } from '../protocol/process-stats.js';
+import { LoopDelay, type LoopDelays } from './loop-delay.js';
 import { NoQuery } from './parameters.js';
 
 const GAUGES: [name: string, help: string, stat: keyof ProcessStats][] = [
@@ -17,11 +18,23 @@ const COUNTERS: [name: string, help: string, stat: keyof ProcessStats][] = [
   ['exec_gateway_output_bytes_total', 'Output of all processes.', 'output_bytes_total'],
 ];
 
+const DELAYS: [name: string, help: string, delay: keyof LoopDelays][] = [
+  ['exec_gateway_event_loop_delay_p50_seconds', 'How late the event loop came round, half of the time at most.', 'p50'],
+  ['exec_gateway_event_loop_delay_p99_seconds', 'How late it came round, 99 % of the time at most.', 'p99'],
+  ['exec_gateway_event_loop_delay_max_seconds', 'How late it came round at worst.', 'max'],
+];
+
 /** `GET /metrics`, in the text format of Prometheus. */
 export function metricsRoute(app: GatewayApp, probes: Probes, counts: RequestCounts, version: string): void {
   let registry: Promise<Registry> | undefined;
+  const delay = new LoopDelay();
+  app.addHook('onClose', (_app, done) => {
+    delay.stop();
+    done();
+  });
   app.get('/metrics', { schema: { querystring: NoQuery } }, async (_request, reply) => {
-    registry ??= createRegistry(probes, counts, version);
+    delay.ask();
+    registry ??= createRegistry(probes, counts, delay, version);
     const { contentType, metrics } = await registry.then(async (known) => ({
       contentType: known.contentType,
       metrics: await known.metrics(),
@@ -31,7 +44,7 @@ export function metricsRoute(app: GatewayApp, probes: Probes, counts: RequestCou
 }
 
 /** The library is loaded by the first who asks: a start without a scrape does without it. */
-async function createRegistry(probes: Probes, counts: RequestCounts, version: string): Promise<Registry> {
+async function createRegistry(probes: Probes, counts: RequestCounts, delay: LoopDelay, version: string): Promise<Registry> {
   const { Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -57,6 +70,7 @@ async function createRegistry(probes: Probes, counts: RequestCounts, version: st
       },
     });
   }
+  for (const [name, help, stat] of DELAYS) gauge(name, help, () => delay.read()[stat]);
   gauge('exec_gateway_http_requests_in_flight', 'Requests under way, streams among them.', () => counts.in_flight);
   gauge('process_resident_memory_bytes', 'Memory of the gateway itself.', () => process.memoryUsage.rss());
   new Counter({
