@@ -42,6 +42,18 @@ export const GATEWAY_OPTIONS = {
 
 export const gateway = new Gateway(GATEWAY_OPTIONS);
 
+/**
+ * Asks for what the client has no call for.
+ * @throws {GatewayError} what the gateway says, `upstream_unreachable`
+ */
+export async function askText(path: string, signal: AbortSignal): Promise<string> {
+  const reply = await sessionFetch(BASE_URL + path, { signal }).catch((cause: unknown) => {
+    throw unreachable(cause);
+  });
+  if (reply.ok) return reply.text();
+  throw GatewayError.fromProblem(await reply.json().catch(() => null)) ?? unreachable(reply.status);
+}
+
 /** Begins with the session there is, or with the token of the address. */
 export async function beginSession(): Promise<void> {
   window.addEventListener('storage', ({ key, newValue }) => {
@@ -76,8 +88,6 @@ async function resume(): Promise<void> {
 }
 
 async function call(init: RequestInit): Promise<SessionReply> {
-  const unreachable = (cause: unknown) =>
-    new GatewayError('upstream_unreachable', 'The gateway cannot be reached. Check that it runs, and try again.', {}, { cause });
   let reply: Response;
   try {
     reply = await fetch(`${BASE_URL}/session`, { ...init, credentials: 'same-origin' });
@@ -88,6 +98,10 @@ async function call(init: RequestInit): Promise<SessionReply> {
   if (reply.ok && answer !== null) return answer as SessionReply;
   if (reply.status === 401) throw new GatewayError('unauthorized', 'This token is not the one of the gateway.');
   throw GatewayError.fromProblem(answer) ?? unreachable(reply.status);
+}
+
+function unreachable(cause: unknown): GatewayError {
+  return new GatewayError('upstream_unreachable', 'The gateway cannot be reached. Check that it runs, and try again.', {}, { cause });
 }
 
 function enter(reply: SessionReply): void {
