@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { OverviewPage } from './overview/overview-page.js';
 import { ProcessPage } from './process/process-page.js';
 import { Dialogs } from './processes/dialogs.js';
 import { ProcessesPage } from './processes/processes-page.js';
@@ -8,7 +9,10 @@ import { type MenuEntry, Shell } from './shell/shell.js';
 import { SignIn } from './shell/sign-in.js';
 import { Notices } from './ui/notices.js';
 
-const ENTRIES: MenuEntry[] = [{ page: 'processes', word: 'Processes', icon: 'list' }];
+const ENTRIES: MenuEntry[] = [
+  { page: 'overview', word: 'Overview', icon: 'gauge' },
+  { page: 'processes', word: 'Processes', icon: 'list' },
+];
 
 /** The whole app. */
 export function App(): JSX.Element {
@@ -37,6 +41,7 @@ function Content(): JSX.Element | null {
 }
 
 function Page(): JSX.Element {
-  const { rest } = route.value;
+  const { page, rest } = route.value;
+  if (page === 'overview') return <OverviewPage />;
   return rest === '' ? <ProcessesPage /> : <ProcessPage key={rest} process_id={rest} />;
 }

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { Gateway, GatewayError } from '../src/client/index.js';
 import { BASE_URL } from './base-url.js';
 
-/** `unknown` until the first answer. */
+/** `unknown` until the gateway has answered. */
 type SessionState = 'unknown' | 'in' | 'out';
 
 /** What the gateway answers to a sign-in. */
@@ -42,6 +42,18 @@ export const GATEWAY_OPTIONS = {
 
 export const gateway = new Gateway(GATEWAY_OPTIONS);
 
+/**
+ * Asks for what the client has no call for.
+ * @throws {GatewayError} what the gateway says, `upstream_unreachable`
+ */
+export async function askText(path: string, signal: AbortSignal): Promise<string> {
+  const reply = await sessionFetch(BASE_URL + path, { signal }).catch((cause: unknown) => {
+    throw unreachable(cause);
+  });
+  if (reply.ok) return reply.text();
+  throw GatewayError.fromProblem(await reply.json().catch(() => null)) ?? unreachable(reply.status);
+}
+
 /** Begins with the session there is, or with the token of the address. */
 export async function beginSession(): Promise<void> {
   window.addEventListener('storage', ({ key, newValue }) => {
@@ -61,8 +73,9 @@ export async function signIn(token: string): Promise<void> {
   enter(await call({ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token }) }));
 }
 
-/** Ends the session, here and at the gateway. */
+/** Ends the session, here and at the gateway. What a page asks for meanwhile would be refused: it stops first. */
 export async function signOut(): Promise<void> {
+  sessionState.value = 'unknown';
   await sessionFetch(`${BASE_URL}/session`, { method: 'DELETE' }).catch(() => {}); // it expires by itself
   leave(null);
 }
@@ -76,8 +89,6 @@ async function resume(): Promise<void> {
 }
 
 async function call(init: RequestInit): Promise<SessionReply> {
-  const unreachable = (cause: unknown) =>
-    new GatewayError('upstream_unreachable', 'The gateway cannot be reached. Check that it runs, and try again.', {}, { cause });
   let reply: Response;
   try {
     reply = await fetch(`${BASE_URL}/session`, { ...init, credentials: 'same-origin' });
@@ -88,6 +99,10 @@ async function call(init: RequestInit): Promise<SessionReply> {
   if (reply.ok && answer !== null) return answer as SessionReply;
   if (reply.status === 401) throw new GatewayError('unauthorized', 'This token is not the one of the gateway.');
   throw GatewayError.fromProblem(answer) ?? unreachable(reply.status);
+}
+
+function unreachable(cause: unknown): GatewayError {
+  return new GatewayError('upstream_unreachable', 'The gateway cannot be reached. Check that it runs, and try again.', {}, { cause });
 }
 
 function enter(reply: SessionReply): void {

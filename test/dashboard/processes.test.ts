@@ -1,8 +1,8 @@
-import axe from 'axe-core';
 import { describe, expect, test } from 'vitest';
 import { Gateway } from '../../src/client/index.js';
 import { useGateway } from '../wire/use-gateway.js';
-import { chromium, type Dashboard, useDashboards } from './dashboard.js';
+import { chromium, useDashboards } from './dashboard.js';
+import { findings } from './findings.js';
 
 const gateway = useGateway();
 const HTML = `<img src=x onerror="alert('html')"><script>alert('script')</script>`;
@@ -167,12 +167,3 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect(await findings(dashboard)).toEqual([]);
   });
 });
-
-/** What axe-core says is serious or critical. It is run by the debugger, past the policy of the page. */
-async function findings({ page }: Dashboard): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`);
-}

@@ -168,7 +168,7 @@ describe('the nginx of the operations guide', () => {
     socket.on('open', () => socket.send(Buffer.from('through')));
     expect(String((await echo)[0])).toBe('through');
     const ended = once(socket, 'close');
-    await behind.send('DELETE', `/processes/${process_id}`);
+    await behind.send('DELETE', `/processes/${process_id}`, undefined);
     expect((await ended)[0]).toBe(1000);
   });
 });
