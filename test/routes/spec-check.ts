@@ -81,7 +81,8 @@ function codeFaults(response: SpecResponse, { body }: Reply, method: string): st
 function headerFaults(name: string, { headers }: Reply): string[] {
   const value = headers[name.toLowerCase()];
   if (value === undefined) return name === 'X-Request-Id' ? ['no X-Request-Id'] : [];
-  return schemaFaults(`#/components/headers/${name}/schema`, value);
+  // Node gives cookies as a list.
+  return [value].flat().flatMap((one) => schemaFaults(`#/components/headers/${name}/schema`, one));
 }
 
 function problemFaults(method: string, { status, headers, body }: Reply): string[] {
