@@ -1,4 +1,6 @@
 import type { JSX } from 'preact';
+import { FilesPage } from './files/files-page.js';
+import { placeOf } from './files/place.js';
 import { OverviewPage } from './overview/overview-page.js';
 import { ProcessPage } from './process/process-page.js';
 import { Dialogs } from './processes/dialogs.js';
@@ -12,6 +14,7 @@ import { Notices } from './ui/notices.js';
 const ENTRIES: MenuEntry[] = [
   { page: 'overview', word: 'Overview', icon: 'gauge' },
   { page: 'processes', word: 'Processes', icon: 'list' },
+  { page: 'files', word: 'Files', icon: 'folder' },
 ];
 
 /** The whole app. */
@@ -41,7 +44,8 @@ function Content(): JSX.Element | null {
 }
 
 function Page(): JSX.Element {
-  const { page, rest } = route.value;
+  const { page, rest, raw } = route.value;
   if (page === 'overview') return <OverviewPage />;
+  if (page === 'files') return <FilesPage key={raw} place={placeOf(raw)} />;
   return rest === '' ? <ProcessesPage /> : <ProcessPage key={rest} process_id={rest} />;
 }

@@ -5,6 +5,8 @@ export interface Route {
   page: string;
   /** What follows the page, decoded: the id of a process, say. */
   rest: string;
+  /** The same as it stands in the address. */
+  raw: string;
 }
 
 const HOME = 'processes';
@@ -30,7 +32,7 @@ export function followAddress(): void {
 
 function routeOf(hash: string): Route {
   const [page = '', ...rest] = hash.replace(/^#\/?/, '').split('/');
-  return { page: page === '' || page.includes('=') ? HOME : page, rest: decoded(rest.join('/')) };
+  return { page: page === '' || page.includes('=') ? HOME : page, rest: decoded(rest.join('/')), raw: rest.join('/') };
 }
 
 function decoded(text: string): string {
