@@ -46,6 +46,8 @@ for (const colorScheme of ['light', 'dark']) {
   await picture(`processes-${colorScheme}`, { colorScheme, viewport: DESK }, '#/', '.virtual-space .process-row');
   await picture(`output-${colorScheme}`, { colorScheme, viewport: DESK }, '#/processes/build', '.output-row');
 }
+await picture('overview-light', { colorScheme: 'light', viewport: DESK }, '#/overview', 'main svg');
+await picture('files-dark', { colorScheme: 'dark', viewport: DESK }, '#/files/usr/share', '.virtual-space a');
 await picture('terminal-dark', { colorScheme: 'dark', viewport: DESK }, '#/processes/editor', '.xterm-rows');
 await picture('processes-narrow', { colorScheme: 'light', viewport: PHONE }, '#/', '.virtual-space .process-row');
 await picture('output-narrow', { colorScheme: 'dark', viewport: PHONE }, '#/processes/build', '.output-row');
@@ -88,7 +90,7 @@ async function picture(name, options, hash, shown) {
   await page.getByRole('heading', { name: 'Processes' }).waitFor();
   await page.goto(`${url}/${hash}`);
   await page.locator(shown).first().waitFor();
-  await page.waitForTimeout(1500); // streams stay open: nothing tells that all is there
+  await page.waitForTimeout(name.startsWith('overview') ? 20_000 : 1500); // nothing tells that all is there
   await page.screenshot({ path: path(`docs/screenshots/${name}.png`) });
   await context.close();
 }
