@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { listening } from './listening.js';
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const MAIN = ['--require', path('scripts/keep-compiled.cjs'), path('dist/cli/main.cjs')];
@@ -14,7 +15,7 @@ const gateway = spawn(process.execPath, [...MAIN, 'serve', '--listen', '127.0.0.
   stdio: ['ignore', 'pipe', 'ignore'],
   env: { ...ENV, EXEC_GATEWAY_TOKEN: TOKEN },
 });
-const url = await listening(gateway);
+const url = await listening(gateway.stdout);
 await use(url);
 for (const words of [['run', '--', 'true'], ['ps']]) {
   const env = { ...ENV, EXEC_GATEWAY_URL: url, EXEC_GATEWAY_TOKEN: TOKEN };
@@ -22,18 +23,6 @@ for (const words of [['run', '--', 'true'], ['ps']]) {
 }
 gateway.kill('SIGTERM');
 await ended(gateway);
-
-async function listening({ stdout }) {
-  let told = '';
-  for await (const text of stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    told += text;
-    const [found] = told.match(/http:\/\/127\.0\.0\.1:\d+/) ?? [];
-    if (!found) continue;
-    stdout.resume();
-    return found;
-  }
-  throw new Error('The gateway did not start.');
-}
 
 /** What is not used here is compiled when it is first used, as ever. */
 async function use(base) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { listening } from './listening.js';
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const programs = mkdtempSync(join(tmpdir(), 'programs-'));
@@ -55,16 +56,6 @@ await browser.close();
 gateway.kill('SIGTERM');
 await once(gateway, 'close');
 rmSync(programs, { recursive: true });
-
-async function listening(stdout) {
-  let told = '';
-  for await (const text of stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    told += text;
-    const [found] = told.match(/http:\/\/127\.0\.0\.1:\d+/) ?? [];
-    if (found) return found;
-  }
-  throw new Error('The gateway did not start.');
-}
 
 /** Processes as a day's work leaves them. */
 async function begin() {

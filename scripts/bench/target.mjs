@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { listening } from '../listening.js';
 
 const PROGRAMS = { bare: ['./bare-server.mjs'], gateway: ['../../dist/cli/main.cjs', 'serve', '--listen', '127.0.0.1:0'] };
 
@@ -23,24 +24,13 @@ export class Target {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: { ...process.env, EXEC_GATEWAY_TOKEN: token },
     });
-    let told = '';
-    for await (const text of target.#child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-      told += text;
-      target.#url = told.match(/http:\/\/127\.0\.0\.1:\d+/)?.[0];
-      if (target.#url) break;
-    }
-    if (!target.#url) throw new Error(`The server ${name} did not start.`);
-    target.#child.stdout.resume();
+    target.#url = await listening(target.#child.stdout);
     return target;
-  }
-
-  get pid() {
-    return this.#child.pid;
   }
 
   /** Memory of the server, in bytes. */
   get memory() {
-    return Number(readFileSync(`/proc/${this.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
+    return Number(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
   }
 
   async close() {
@@ -64,11 +54,6 @@ export class Target {
 
   end(id) {
     return this.#call('DELETE', `/processes/${id}?grace_ms=0`);
-  }
-
-  /** A call that waits until output has come after `after_seq`. */
-  poll(id, after_seq) {
-    return this.#call('GET', `/processes/${id}/output?after_seq=${after_seq}&wait_ms=60000`);
   }
 
   /** Follows the raw output; resolves when it is answered, with a promise of its end. */

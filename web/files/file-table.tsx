@@ -4,6 +4,7 @@ import type { DirectoryEntry } from '../../src/client/index.js';
 import { now } from '../clock.js';
 import { bytesText, momentText } from '../format.js';
 import { Icon } from '../ui/icon.js';
+import { SortHeads } from '../ui/sort-heads.js';
 import { VirtualList } from '../ui/virtual-list.js';
 import { downloadHref } from './download.js';
 import { fileDialog } from './file-dialogs.js';
@@ -31,7 +32,7 @@ export function FileTable({ place, entries, query }: FileTableProps): JSX.Elemen
     <div class="file-table" role="table" aria-label="Files" aria-rowcount={entries.length + 1}>
       <VirtualList
         role="rowgroup"
-        head={<Heads query={query} />}
+        head={<SortHeads row="file-row" columns={COLUMNS} query={query} ascending={['name']} />}
         count={entries.length}
         row_height={ROW_PX}
         row={(index, top) => {
@@ -40,39 +41,6 @@ export function FileTable({ place, entries, query }: FileTableProps): JSX.Elemen
         }}
       />
     </div>
-  );
-}
-
-function Heads({ query }: { query: Signal<FileQuery> }): JSX.Element {
-  return (
-    <div class="heads" role="rowgroup">
-      <div class="file-row" role="row" aria-rowindex={1}>
-        {COLUMNS.map(([name, word]) => (
-          <Head key={name} name={name} word={word} query={query} />
-        ))}
-        <span role="columnheader">
-          <span class="hidden">Actions</span>
-        </span>
-      </div>
-    </div>
-  );
-}
-
-function Head({ name, word, query }: { name: FileSort; word: string; query: Signal<FileQuery> }): JSX.Element {
-  const { sort, descending } = query.value;
-  const sorted = sort === name;
-  const turn = () => {
-    query.value = { ...query.value, sort: name, descending: sorted ? !descending : name !== 'name' };
-  };
-  return (
-    <span class={`cell ${name}`} role="columnheader" aria-sort={sorted ? (descending ? 'descending' : 'ascending') : 'none'}>
-      <button type="button" class="head" onClick={turn}>
-        {word}
-        <span class="order" aria-hidden="true">
-          {sorted ? (descending ? '↓' : '↑') : ''}
-        </span>
-      </button>
-    </span>
   );
 }
 

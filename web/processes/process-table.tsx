@@ -6,6 +6,7 @@ import { now } from '../clock.js';
 import { bytesText, durationText, momentText } from '../format.js';
 import { goTo, hrefOf } from '../route.js';
 import { Icon } from '../ui/icon.js';
+import { SortHeads } from '../ui/sort-heads.js';
 import { VirtualList } from '../ui/virtual-list.js';
 import { askAgain, askEnd } from './actions.js';
 import type { ProcessQuery, SortKey } from './process-query.js';
@@ -44,7 +45,7 @@ export function ProcessTable({ processes, query }: ProcessTableProps): JSX.Eleme
     <div class="process-table" role="table" aria-label="Processes" aria-rowcount={processes.length + 1}>
       <VirtualList
         role="rowgroup"
-        head={<Heads query={query} />}
+        head={<SortHeads row="process-row" columns={COLUMNS} query={query} ascending={['state', 'command']} />}
         count={processes.length}
         row_height={narrow ? NARROW_ROW_PX : ROW_PX}
         row={(index, top) => {
@@ -53,39 +54,6 @@ export function ProcessTable({ processes, query }: ProcessTableProps): JSX.Eleme
         }}
       />
     </div>
-  );
-}
-
-function Heads({ query }: { query: Signal<ProcessQuery> }): JSX.Element {
-  return (
-    <div class="heads" role="rowgroup">
-      <div class="process-row" role="row" aria-rowindex={1}>
-        {COLUMNS.map(([key, word]) => (
-          <Head key={key} name={key} word={word} query={query} />
-        ))}
-        <span role="columnheader">
-          <span class="hidden">Actions</span>
-        </span>
-      </div>
-    </div>
-  );
-}
-
-function Head({ name, word, query }: { name: SortKey; word: string; query: Signal<ProcessQuery> }): JSX.Element {
-  const { sort, descending } = query.value;
-  const sorted = sort === name;
-  const turn = () => {
-    query.value = { ...query.value, sort: name, descending: sorted ? !descending : name !== 'command' && name !== 'state' };
-  };
-  return (
-    <span class={`cell ${name}`} role="columnheader" aria-sort={sorted ? (descending ? 'descending' : 'ascending') : 'none'}>
-      <button type="button" class="head" onClick={turn}>
-        {word}
-        <span class="order" aria-hidden="true">
-          {sorted ? (descending ? '↓' : '↑') : ''}
-        </span>
-      </button>
-    </span>
   );
 }
 
