@@ -72,7 +72,7 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
             () => false,
             () => true,
           ),
-        2_000,
+        20_000,
       );
       for (const scope of ['leader', 'group', undefined] as const) {
         expect(await errorOf(send(process_id, 'USR2', scope))).toMatchObject({

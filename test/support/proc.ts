@@ -43,15 +43,15 @@ export const commandLine = (pid: number) => `${pid}: ${read(`/proc/${pid}/cmdlin
 
 /** What a process has open towards its children: pipes, terminals and sockets, but not the network's. */
 export function descriptors(pid: number): string[] {
-  const network = networkSockets(pid);
-  return entries(`/proc/${pid}/fd`)
-    .map((fd) => link(`/proc/${pid}/fd/${fd}`))
-    .filter((target) => /^(socket|pipe):|^\/dev\/(ptmx|pts\/)/.test(target) && !network.has(target));
+  const open = entries(`/proc/${pid}/fd`).map((fd) => link(`/proc/${pid}/fd/${fd}`));
+  const local = unixSockets(pid);
+  return open.filter((target) => /^pipe:|^\/dev\/(ptmx|pts\/)/.test(target) || local.has(target));
 }
 
-function networkSockets(pid: number): Set<string> {
-  const lines = ['tcp', 'tcp6'].flatMap((table) => read(`/proc/${pid}/net/${table}`).split('\n').slice(1));
-  return new Set(lines.map((line) => `socket:[${line.trim().split(/\s+/)[9]}]`));
+/** Told from the network's by their own table: that of TCP holds thousands of connections that have ended. */
+function unixSockets(pid: number): Set<string> {
+  const lines = read(`/proc/${pid}/net/unix`).split('\n').slice(1);
+  return new Set(lines.map((line) => `socket:[${line.trim().split(/\s+/)[6]}]`));
 }
 
 function pids(): number[] {
