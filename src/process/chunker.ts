@@ -11,7 +11,8 @@ export class Chunker {
   readonly #max_bytes: number;
   readonly #emit: (chunk: Uint8Array) => void;
   #held: Uint8Array | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #turn: NodeJS.Immediate | undefined;
 
   constructor(max_bytes: number, emit: (chunk: Uint8Array) => void) {
     this.#max_bytes = max_bytes;
@@ -47,12 +48,15 @@ export class Chunker {
 
   #hold(tail: Uint8Array): void {
     this.#held = Uint8Array.from(tail);
-    this.#timer = setTimeout(() => this.flush(), HOLD_MS);
+    // The rest may have come while the program was busy: what is there is read before the end of the turn.
+    this.#timer = setTimeout(() => {
+      this.#turn = setImmediate(() => this.flush());
+    }, HOLD_MS);
   }
 
   #release(): void {
     this.#held = null;
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
+    clearTimeout(this.#timer);
+    clearImmediate(this.#turn);
   }
 }

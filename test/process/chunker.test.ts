@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Chunker } from '../../src/process/chunker.js';
@@ -104,5 +106,24 @@ describe('the chunker', () => {
     lent.fill(0);
     chunker.push(Buffer.from('é').subarray(1));
     expect(chunks).toEqual(['é']);
+  });
+
+  test('finishes a character with what had come in time, though the program was too busy to read it', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const reader = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const [writer] = (await once(server, 'connection')) as [Socket];
+    const chunks: string[] = [];
+    const chunker = new Chunker(1024, (chunk) => chunks.push(Buffer.from(chunk).toString('latin1')));
+    reader.on('data', (bytes) => {
+      chunker.push(bytes);
+      if (bytes.length !== 2) return;
+      writer.end(Buffer.from([0x80]));
+      for (const until = performance.now() + 100; performance.now() < until; );
+    });
+    writer.write(Buffer.from([0xe2, 0x94]));
+    await once(reader, 'close');
+    server.close();
+    expect(chunks).toEqual(['\xe2\x94\x80']);
   });
 });
