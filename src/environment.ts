@@ -6,7 +6,13 @@ import { LocalFileSystem } from './fs/local-file-system.js';
 import { LocalSandbox } from './local-sandbox.js';
 import { LocalExecProcess } from './process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler, type ProcessLimits } from './process/process-handler.js';
-import { DEFAULT_TRANSCRIPT_LIMITS, MIN_TRANSCRIPT_BYTES, type TellTrouble, type TranscriptLimits, TranscriptStore } from './process/transcript/transcript-store.js';
+import {
+  DEFAULT_TRANSCRIPT_LIMITS,
+  MIN_TRANSCRIPT_BYTES,
+  type TellTrouble,
+  type TranscriptLimits,
+  TranscriptStore,
+} from './process/transcript/transcript-store.js';
 import { type ExecProcess, type ExecutorFileSystem, GatewayError, type ProcessStats } from './protocol/index.js';
 import type { Sandbox } from './protocol/sandbox.js';
 

@@ -37,7 +37,10 @@ export interface ServeOptions {
 /** The `serve` command without its action. Every flag but `--no-auth` is a variable too: `--max-closed` is `EXEC_GATEWAY_MAX_CLOSED`. */
 export function serveCommand(): Command {
   const command = new Command('serve').description('Start, watch, feed and end processes, and move files, on this machine over HTTP.');
-  return addLimits(addStorage(addFiles(addAccess(command)))).addHelpText('after', '\nEvery flag but --no-auth is a variable too: --max-closed is\nEXEC_GATEWAY_MAX_CLOSED. A flag wins.');
+  return addLimits(addStorage(addFiles(addAccess(command)))).addHelpText(
+    'after',
+    '\nEvery flag but --no-auth is a variable too: --max-closed is\nEXEC_GATEWAY_MAX_CLOSED. A flag wins.',
+  );
 }
 
 function addAccess(command: Command): Command {

@@ -76,7 +76,8 @@ export class EventLog {
 
   /** Output that can be read, from memory or from the archive, in bytes. */
   get readable_bytes(): number {
-    if (this.#archive === null || this.#archive.next_seq <= this.#evicted_seq) return this.retained_bytes + (this.#archive?.output_bytes ?? 0);
+    if (this.#archive === null || this.#archive.next_seq <= this.#evicted_seq)
+      return this.retained_bytes + (this.#archive?.output_bytes ?? 0);
     return this.#archive.output_bytes + this.#segments.bytesAfter(this.#archive.next_seq - 1);
   }
 

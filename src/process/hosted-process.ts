@@ -11,6 +11,7 @@ import type {
   TtySize,
 } from '../protocol/index.js';
 import { DEFAULT_GRACE_MS, GatewayError, MAX_CHUNK_BYTES } from '../protocol/index.js';
+import type { Beginning } from './beginning.js';
 import type { Child, ChildEvents, LaunchSpec } from './child.js';
 import { Chunker } from './chunker.js';
 import { EventLog } from './event-log.js';
@@ -41,17 +42,6 @@ const SMALL_REQUEST_BYTES = 4096;
 export interface ProcessHooks {
   changed(change: 'started' | 'exited' | 'closed', process: HostedProcess): void;
   output(process: HostedProcess, bytes: number): void;
-}
-
-/** What a process begins with. */
-export interface Beginning {
-  process_id: string;
-  request: StartRequest;
-  spec: LaunchSpec;
-  /** Output to keep in memory unless the request says otherwise, in bytes. */
-  retain_bytes: number;
-  /** Keeps output on disk too; null for memory alone. */
-  writer: TranscriptWriter | null;
 }
 
 let started = 0;

@@ -83,7 +83,11 @@ export class LocalExecProcess implements ExecProcess {
     process.expectNoFollower();
     const { log } = process;
     const read = (ready: () => boolean, wait: number) => this.#wait(process, ready, wait, signal);
-    const { chunks, last_seq, gap } = await readLog(log, { after_seq, wait_ms, max_bytes: Math.min(max_bytes, MAX_READ_BYTES), stream }, read);
+    const { chunks, last_seq, gap } = await readLog(
+      log,
+      { after_seq, wait_ms, max_bytes: Math.min(max_bytes, MAX_READ_BYTES), stream },
+      read,
+    );
     const { closed_seq } = log;
     const exited = log.exited !== null && last_seq >= log.exited.seq ? log.exited : null;
     return {

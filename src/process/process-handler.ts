@@ -208,7 +208,7 @@ export class ProcessHandler implements ProcessHooks {
     const asked = this.#spec(request);
     const spec = wrap ? wrap(asked) : asked;
     if (wrap) checkSize(spec.argv, spec.env);
-    if (this.#store?.removal(process_id)) await this.#store.removal(process_id);
+    await this.#store?.removal(process_id);
     const writer = this.#store?.writer(process_id) ?? null;
     const process = new HostedProcess({ process_id, request, spec, retain_bytes: this.limits.retain_bytes, writer }, this);
     try {

@@ -57,7 +57,7 @@ export class RecordedLog {
 
   /** All that was printed is on disk. */
   async flush(): Promise<void> {
-    await until('all is written', () => (this.writer.transcript.next_seq === this.log.next_seq));
+    await until('all is written', () => this.writer.transcript.next_seq === this.log.next_seq);
   }
 
   async untilWrittenAgain(): Promise<void> {

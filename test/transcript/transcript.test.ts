@@ -90,7 +90,9 @@ describe('what memory gave up', () => {
     expect(bytes.length).toBe(it.log.readable_bytes);
     expect(it.log.first_seq).toBe((gaps[0]?.to_seq as number) + 1);
     expectEverySeq(events, it.log.next_seq);
-    expect((await it.read()).gaps).toEqual(gaps.map(({ from_seq, to_seq, bytes, reason }) => ({ event: 'gap', from_seq, to_seq, bytes, reason })));
+    expect((await it.read()).gaps).toEqual(
+      gaps.map(({ from_seq, to_seq, bytes, reason }) => ({ event: 'gap', from_seq, to_seq, bytes, reason })),
+    );
     const sizes = readdirSync(it.dir).map((name) => statSync(join(it.dir, name)).size);
     expect(sum(sizes)).toBe(it.store.bytes);
   });
@@ -183,7 +185,7 @@ describe('damage', () => {
     await it.print(blocks(200, 4_000));
     it.end();
     expect((await it.follow()).gaps).toEqual([]);
-    const files = readdirSync(it.dir).sort((a, b) => Number.parseInt(a) - Number.parseInt(b));
+    const files = readdirSync(it.dir).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     expect(files.length).toBeGreaterThan(3);
     return { it, files: files.map((name) => join(it.dir, name)) };
   }

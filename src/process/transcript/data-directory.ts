@@ -23,7 +23,10 @@ export function openDataDirectory(dir: string): void {
   if (found === null) attempt(dir, () => writeFileSync(file, `${FORMAT}\n`, { mode: 0o600 }));
   else if (found !== String(FORMAT)) {
     const told = /^\d+$/.test(found) && Number(found) > FORMAT ? 'was written by a newer exec-gateway' : 'is not one of exec-gateway';
-    throw refused(dir, `${told}: its ${FORMAT_FILE} is ${quoted(found)}, this version knows ${FORMAT}. Run the version that wrote it, or give another directory`);
+    throw refused(
+      dir,
+      `${told}: its ${FORMAT_FILE} is ${quoted(found)}, this version knows ${FORMAT}. Run the version that wrote it, or give another directory`,
+    );
   }
 }
 

@@ -16,7 +16,7 @@ const HEAD_BYTES = 12;
 const TABLE_AT = 20;
 
 /** Largest record, in bytes: 64 KiB of output and the table of 16,384 chunks, or JSON of a start, rounded up. A larger one is damage. */
-export const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /** What one record says. */
 export type Content = { json: Record<string, unknown> } | { block: Block; at_ms: number };
