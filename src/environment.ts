@@ -6,10 +6,17 @@ import { LocalFileSystem } from './fs/local-file-system.js';
 import { LocalSandbox } from './local-sandbox.js';
 import { LocalExecProcess } from './process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler, type ProcessLimits } from './process/process-handler.js';
+import {
+  DEFAULT_TRANSCRIPT_LIMITS,
+  MIN_TRANSCRIPT_BYTES,
+  type TellTrouble,
+  type TranscriptLimits,
+  TranscriptStore,
+} from './process/transcript/transcript-store.js';
 import { type ExecProcess, type ExecutorFileSystem, GatewayError, type ProcessStats } from './protocol/index.js';
 import type { Sandbox } from './protocol/sandbox.js';
 
-export { DEFAULT_LIMITS, type ProcessLimits };
+export { DEFAULT_LIMITS, DEFAULT_TRANSCRIPT_LIMITS, MIN_TRANSCRIPT_BYTES, type ProcessLimits, type TellTrouble, type TranscriptLimits };
 
 /** Where an environment is, and within which limits. */
 export interface EnvironmentOptions {
@@ -23,6 +30,12 @@ export interface EnvironmentOptions {
   fs_root?: string | undefined;
   /** Whether the working directories of processes here obey it too. Default false. */
   confine_cwd?: boolean | undefined;
+  /** The directory that keeps what is to outlive this program; nobody else may have it open. Default: none, all is in memory. */
+  data_dir?: string | undefined;
+  /** How much output it keeps. */
+  transcripts?: Partial<TranscriptLimits> | undefined;
+  /** Told when nothing can be written to it any more, and when it can again. Default: nobody. */
+  tellTrouble?: TellTrouble | undefined;
 }
 
 /** What there is where nothing is behind another gateway. */
@@ -38,7 +51,16 @@ const FILE_CALLS_MS = 500;
 /** Time that a gateway behind is given to answer whether it is ready, in milliseconds: below the 1 s of common probes. */
 const READY_MS = 900;
 
-const NOTHING: ProcessStats = { running: 0, retained: 0, started_total: 0, exited_total: 0, retained_bytes: 0, output_bytes_total: 0 };
+const NOTHING: ProcessStats = {
+  running: 0,
+  retained: 0,
+  started_total: 0,
+  exited_total: 0,
+  retained_bytes: 0,
+  output_bytes_total: 0,
+  transcript_bytes: 0,
+  transcript_failures_total: 0,
+};
 
 /** A refusal of this gateway by the one behind is not the caller's fault, and must not be told as if it were. */
 const fetchUpstream: typeof fetch = async (input, init) => {
@@ -71,15 +93,17 @@ export class Environment {
 
   /**
    * With a URL all is behind that gateway, without one on this machine.
-   * @throws {GatewayError} for a `fs_root` that is no directory
+   * @throws {GatewayError} for a `fs_root` that is no directory, or a `data_dir` that cannot be used
    */
-  static create({ url, token, limits, fs_root, confine_cwd = false }: EnvironmentOptions = {}): Environment {
+  static create(options: EnvironmentOptions = {}): Environment {
+    const { url, token, limits, fs_root, confine_cwd = false } = options;
     if (url !== undefined) {
       const upstream = { url, token, fetch: fetchUpstream };
       return new Environment(new RemoteExecProcess(upstream), new RemoteFileSystem(upstream), null);
     }
     const files = new LocalFileSystem({ root: fs_root });
-    const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits }, confine_cwd ? confinedCwd(files.root) : undefined);
+    const confine = confine_cwd ? confinedCwd(files.root) : undefined;
+    const handler = new ProcessHandler({ ...DEFAULT_LIMITS, ...limits }, confine, openStore(options));
     const sandbox = new LocalSandbox(handler, files.root.path);
     return new Environment(new LocalExecProcess(handler), files, { handler, files, sandbox });
   }
@@ -129,4 +153,9 @@ export class Environment {
       this.#here?.sandbox.close(),
     ]);
   }
+}
+
+/** @throws {GatewayError} when the directory cannot be used */
+function openStore({ data_dir, transcripts, tellTrouble = () => {} }: EnvironmentOptions): TranscriptStore | null {
+  return data_dir === undefined ? null : TranscriptStore.open(data_dir, { ...DEFAULT_TRANSCRIPT_LIMITS, ...transcripts }, tellTrouble);
 }

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type AppConfig, DEFAULT_CONFIG, type Listen } from '../config.js';
-import { DEFAULT_LIMITS } from '../environment.js';
+import { DEFAULT_LIMITS, DEFAULT_TRANSCRIPT_LIMITS, MIN_TRANSCRIPT_BYTES } from '../environment.js';
 import { MAX_RETAIN_BYTES, MAX_SESSION_MS, MAX_TIMEOUT_MS, MIN_SESSION_MS } from '../protocol/index.js';
 import { setting } from './setting.js';
 
@@ -19,6 +19,9 @@ export interface ServeOptions {
   fsRoot?: string;
   confineCwd: boolean;
   maxFileBytes?: number;
+  dataDir?: string;
+  transcriptBytes: number;
+  transcriptTotalBytes: number;
   maxProcesses: number;
   retainBytes: number;
   retainClosedMs: number;
@@ -33,11 +36,11 @@ export interface ServeOptions {
 
 /** The `serve` command without its action. Every flag but `--no-auth` is a variable too: `--max-closed` is `EXEC_GATEWAY_MAX_CLOSED`. */
 export function serveCommand(): Command {
-  return addLimits(
-    addFiles(
-      addAccess(new Command('serve').description('Start, watch, feed and end processes, and move files, on this machine over HTTP.')),
-    ),
-  ).addHelpText('after', '\nEvery flag but --no-auth is a variable too: --max-closed is\nEXEC_GATEWAY_MAX_CLOSED. A flag wins.');
+  const command = new Command('serve').description('Start, watch, feed and end processes, and move files, on this machine over HTTP.');
+  return addLimits(addStorage(addFiles(addAccess(command)))).addHelpText(
+    'after',
+    '\nEvery flag but --no-auth is a variable too: --max-closed is\nEXEC_GATEWAY_MAX_CLOSED. A flag wins.',
+  );
 }
 
 function addAccess(command: Command): Command {
@@ -74,6 +77,17 @@ function addFiles(command: Command): Command {
         .argParser(yes),
     )
     .addOption(count('--max-file-bytes <bytes>', 'largest file an upload may make; without it any', undefined, 0, 2 ** 50 - 1));
+}
+
+function addStorage(command: Command): Command {
+  const { transcript_bytes, transcript_total_bytes } = DEFAULT_TRANSCRIPT_LIMITS;
+  const most = 2 ** 50 - 1;
+  return command
+    .addOption(setting('--data-dir <dir>', 'directory that keeps the output of processes on disk; without it all is in memory'))
+    .addOption(count('--transcript-bytes <bytes>', 'output kept on disk per process', transcript_bytes, MIN_TRANSCRIPT_BYTES, most))
+    .addOption(
+      count('--transcript-total-bytes <bytes>', 'output kept on disk of all processes', transcript_total_bytes, MIN_TRANSCRIPT_BYTES, most),
+    );
 }
 
 function addLimits(command: Command): Command {

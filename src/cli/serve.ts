@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
+import { createLogger } from '../logger.js';
 import { CODEX_LINGER_MS, GatewayError } from '../protocol/index.js';
 import { standardStream } from '../standard-stream.js';
 import { webFiles } from '../web-files.js';
@@ -61,6 +62,9 @@ function createEnvironment(options: ServeOptions): Environment {
   if (url !== undefined && (fs_root !== undefined || confine_cwd)) {
     throw new SettingError('--fs-root and --confine-cwd are for what is on this machine: give them to the gateway at --upstream.');
   }
+  if (url !== undefined && options.dataDir !== undefined) {
+    throw new SettingError('--data-dir is for processes of this machine: give it to the gateway at --upstream.');
+  }
   if (confine_cwd && fs_root === undefined) {
     throw new SettingError('--confine-cwd keeps working directories in the file root: give that with --fs-root, or leave it out.');
   }
@@ -71,11 +75,14 @@ function createEnvironment(options: ServeOptions): Environment {
     max_closed: options.maxClosed,
     max_closed_bytes: options.maxClosedBytes,
   };
+  const { dataDir: data_dir, transcriptBytes: transcript_bytes, transcriptTotalBytes: transcript_total_bytes } = options;
+  const transcripts = { transcript_bytes, transcript_total_bytes };
+  const log = createLogger(options.logLevel);
+  const tellTrouble = (what: string, err?: Error) => (err ? log.error({ err }, what) : log.info(what));
   try {
-    return Environment.create({ url, token, limits, fs_root, confine_cwd });
+    return Environment.create({ url, token, limits, fs_root, confine_cwd, data_dir, transcripts, tellTrouble });
   } catch (error) {
-    throw error instanceof GatewayError && fs_root !== undefined
-      ? new SettingError(`--fs-root: ${error.message}`, { cause: error })
-      : error;
+    if (!(error instanceof GatewayError)) throw error;
+    throw new SettingError(`${error.fields.field === 'data_dir' ? '--data-dir' : '--fs-root'}: ${error.message}`, { cause: error });
   }
 }

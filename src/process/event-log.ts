@@ -1,10 +1,11 @@
 import type { Exit, Gap, OutputEvent, ProcessEvent, Stream } from '../protocol/index.js';
 import { ByteHistory } from './byte-history.js';
 import { SegmentList } from './segment-list.js';
+import type { LogPiece } from './transcript/piece.js';
 import { Waiters } from './waiters.js';
 
 /** Events in one read or batch: the work of one turn stays small however small the chunks are. */
-const MAX_EVENTS = 2_000;
+export const MAX_EVENTS = 2_000;
 
 /** What a read took from the log. */
 export interface LogRead {
@@ -20,6 +21,22 @@ export interface Borrower {
   uses(first_seq: number, last_seq: number): boolean;
 }
 
+/** Where events are that are no longer in memory. */
+export interface Archive {
+  /** The first event it has from `seq` on; null when it has none. */
+  next(seq: number): number | null;
+  /** Output bytes before the event `seq`; null where it does not know. */
+  bytesBefore(seq: number): number | null;
+  /** Output that it has, in bytes, and the event after its last. */
+  readonly output_bytes: number;
+  readonly next_seq: number;
+  /**
+   * The events after `after_seq` without a hole, of `max_bytes` of output at most but the first always. None when they were
+   * lost meanwhile: `next` does not tell of them again.
+   */
+  read(after_seq: number, max_bytes: number): Promise<ProcessEvent[]>;
+}
+
 /**
  * The one sequence of a process: output chunks, `exited`, `closed`, numbered from 1 without holes. Output is bounded:
  * the oldest chunks are evicted, and whoever comes too late is told by a gap. `exited` and `closed` are never evicted.
@@ -31,7 +48,9 @@ export class EventLog {
   readonly borrowers = new Set<Borrower>();
   readonly #segments: SegmentList;
   readonly #history = new ByteHistory();
+  readonly #archive: Archive | null;
   #evicted_seq = 0;
+  #keep_after = Number.POSITIVE_INFINITY;
   #memo: { after_seq: number; next_seq: number; keep: boolean; batch: ProcessEvent[] } | null = null;
   next_seq = 1;
   total_bytes = 0;
@@ -39,16 +58,27 @@ export class EventLog {
   exited: (Exit & { seq: number }) | null = null;
   closed_seq: number | null = null;
 
-  /** @param retain_bytes output to hold, in bytes; the newest chunk is held even when it is larger */
-  constructor(retain_bytes: number) {
+  /**
+   * @param retain_bytes output to hold in memory, in bytes; the newest chunk is held even when it is larger
+   * @param archive where more of it is. Default: nowhere
+   */
+  constructor(retain_bytes: number, archive: Archive | null = null) {
     this.retain_bytes = retain_bytes;
+    this.#archive = archive;
     this.#segments = new SegmentList(retain_bytes, (first_seq, last_seq) => this.#lent(first_seq, last_seq));
   }
 
-  /** The oldest event held; `next_seq` when none is. */
+  /** The oldest event that can be read; `next_seq` when none can. */
   get first_seq(): number {
-    const marks = [this.#segments.first_seq, this.exited?.seq, this.closed_seq, this.next_seq];
+    const marks = [this.#archive?.next(1), this.#segments.first_seq, this.exited?.seq, this.closed_seq, this.next_seq];
     return Math.min(...marks.filter((seq) => typeof seq === 'number'));
+  }
+
+  /** Output that can be read, from memory or from the archive, in bytes. */
+  get readable_bytes(): number {
+    if (this.#archive === null || this.#archive.next_seq <= this.#evicted_seq)
+      return this.retained_bytes + (this.#archive?.output_bytes ?? 0);
+    return this.#archive.output_bytes + this.#segments.bytesAfter(this.#archive.next_seq - 1);
   }
 
   /** Appends a copy of one chunk. */
@@ -56,8 +86,15 @@ export class EventLog {
     this.#segments.append(this.next_seq++, stream, chunk);
     this.total_bytes += chunk.length;
     this.retained_bytes += chunk.length;
-    while (this.retained_bytes > this.retain_bytes && this.#segments.count > 1) this.#evict();
+    this.#trim();
     this.waiters.wake();
+  }
+
+  /** Keeps all after this event in memory until it is told otherwise; returns the event after which it does. */
+  keepAfter(seq: number): number {
+    this.#keep_after = seq;
+    this.#trim();
+    return Math.max(seq, this.#evicted_seq);
   }
 
   appendExited(exit: Exit): void {
@@ -71,11 +108,23 @@ export class EventLog {
     this.waiters.wake();
   }
 
+  /** Whether the event after `after_seq` is in the archive alone: {@link read} and {@link batch} end before it. */
+  archived(after_seq: number): boolean {
+    return after_seq < this.#evicted_seq && this.#archive?.next(after_seq + 1) === after_seq + 1;
+  }
+
+  /** What the archive has after `after_seq`; see {@link Archive.read}. */
+  async fetch(after_seq: number, max_bytes: number): Promise<ProcessEvent[]> {
+    return (await this.#archive?.read(after_seq, max_bytes)) ?? [];
+  }
+
   /** Output after `after_seq`, `max_bytes` at most but the first chunk always, of one stream or of all. */
   read(after_seq: number, max_bytes: number, stream?: Stream): LogRead {
-    const gap = this.#gap(after_seq + 1, this.#evicted_seq);
+    const missing_seq = this.#missing(after_seq);
+    const gap = this.#gap(after_seq + 1, missing_seq);
     const chunks: OutputEvent[] = [];
-    let last_seq = Math.max(after_seq, this.#evicted_seq);
+    let last_seq = Math.max(after_seq, missing_seq);
+    if (last_seq < this.#evicted_seq) return { chunks, last_seq, gap };
     let room = max_bytes;
     for (const event of this.#segments.after(last_seq)) {
       if (stream === undefined || event.stream === stream) {
@@ -111,23 +160,39 @@ export class EventLog {
 
   /** Output bytes before the event after `after_seq`, or null when that is forgotten. */
   bytesBefore(after_seq: number): number | null {
-    if (after_seq < this.#evicted_seq) return this.#history.before(after_seq + 1);
+    if (after_seq < this.#evicted_seq) return this.#history.before(after_seq + 1) ?? this.#archive?.bytesBefore(after_seq + 1) ?? null;
     return this.total_bytes - this.#segments.bytesAfter(after_seq);
+  }
+
+  /** What memory holds after `after_seq`, as it lies there. Its bytes are good while they are kept. */
+  *pieces(after_seq: number): Generator<LogPiece, void, undefined> {
+    let exited = this.exited !== null && this.exited.seq > after_seq ? this.exited : null;
+    for (const block of this.#segments.blocks(after_seq)) {
+      if (exited && exited.seq < block.first_seq) {
+        yield { event: 'exited', ...exited };
+        exited = null;
+      }
+      yield block;
+    }
+    if (exited) yield { event: 'exited', ...exited };
+    if (this.closed_seq !== null && this.closed_seq > after_seq) yield { event: 'closed', seq: this.closed_seq };
   }
 
   *#events(after_seq: number, keep: boolean): Generator<ProcessEvent, void, undefined> {
     let exited = this.exited !== null && this.exited.seq > after_seq ? this.exited : null;
+    const missing_seq = this.#missing(after_seq);
     let from = after_seq + 1;
-    if (exited && exited.seq <= this.#evicted_seq) {
+    if (exited && exited.seq <= missing_seq) {
       const gap = this.#gap(from, exited.seq - 1);
       if (gap) yield { event: 'gap', ...gap };
       yield { event: 'exited', ...exited };
       from = exited.seq + 1;
       exited = null;
     }
-    const gap = this.#gap(from, this.#evicted_seq);
+    const gap = this.#gap(from, missing_seq);
     if (gap) yield { event: 'gap', ...gap };
-    for (const chunk of this.#segments.after(Math.max(after_seq, this.#evicted_seq), keep)) {
+    if (Math.max(after_seq, missing_seq) < this.#evicted_seq) return;
+    for (const chunk of this.#segments.after(Math.max(after_seq, missing_seq), keep)) {
       if (exited && exited.seq < chunk.seq) {
         yield { event: 'exited', ...exited };
         exited = null;
@@ -138,16 +203,29 @@ export class EventLog {
     if (this.closed_seq !== null && this.closed_seq > after_seq) yield { event: 'closed', seq: this.closed_seq };
   }
 
+  /** The last event after `after_seq` that is nowhere any more; what comes then is in the archive, or in memory. */
+  #missing(after_seq: number): number {
+    const kept_seq = after_seq < this.#evicted_seq ? this.#archive?.next(after_seq + 1) : null;
+    return Math.min(this.#evicted_seq, (kept_seq ?? Number.POSITIVE_INFINITY) - 1);
+  }
+
   #gap(from_seq: number, to_seq: number): Gap | null {
     if (from_seq > to_seq) return null;
-    const start = this.#history.before(from_seq);
-    const end = to_seq === this.#evicted_seq ? this.total_bytes - this.retained_bytes : this.#history.before(to_seq + 1);
+    const start = this.bytesBefore(from_seq - 1);
+    const end = this.bytesBefore(to_seq);
     return { from_seq, to_seq, bytes: start === null || end === null ? null : end - start, reason: 'evicted' };
   }
 
   #lent(first_seq: number, last_seq: number): boolean {
     for (const borrower of this.borrowers) if (borrower.uses(first_seq, last_seq)) return true;
     return false;
+  }
+
+  #trim(): void {
+    while (this.retained_bytes > this.retain_bytes && this.#segments.count > 1) {
+      if ((this.#segments.first_seq as number) > this.#keep_after) return;
+      this.#evict();
+    }
   }
 
   #evict(): void {

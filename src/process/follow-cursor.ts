@@ -39,6 +39,7 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
   #batch: readonly ProcessEvent[] = [];
   #open = true;
   #answer: ((result: IteratorResult<ProcessEvent[], undefined>) => void) | null = null;
+  #fail: ((error: unknown) => void) | null = null;
   position: number;
   paces = true;
   readonly hold_ms: number;
@@ -53,8 +54,11 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
     this.#lent = lend;
     this.ended = log.closed_seq !== null && after_seq >= log.closed_seq;
     this.gap = log.read(after_seq, 0).gap;
-    this.#placed = this.gap === null;
-    this.position = this.gap ? log.total_bytes - log.retained_bytes : (log.bytesBefore(after_seq) ?? 0);
+    const from_seq = this.gap?.to_seq ?? after_seq;
+    const position = log.bytesBefore(from_seq);
+    this.#placed = this.gap === null && position !== null;
+    this.position = position ?? 0;
+    this.paces = !log.archived(from_seq); // the program does not wait for one that reads what is long past
     if (signal?.aborted) this.#close();
     else this.#enter();
     signal?.addEventListener('abort', () => this.#close(), { once: true });
@@ -77,8 +81,9 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
   /** One promise a batch, whatever has to be waited for: with many readers, promises are what a batch costs. */
   #next(): Promise<IteratorResult<ProcessEvent[], undefined>> {
     this.#batch = [];
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#answer = resolve;
+      this.#fail = reject;
       this.#look();
     });
   }
@@ -91,36 +96,54 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
   };
 
   readonly #serve = (): void => {
-    const batch = this.#open ? this.#take() : [];
+    const bytes = batchBytes(this.#pacer.readers);
+    if (!this.#open) this.#look();
+    else if (this.#log.archived(this.#after_seq)) this.#log.fetch(this.#after_seq, bytes).then(this.#tell, this.#broken);
+    else this.#tell(this.#exact(this.#log.batch(this.#after_seq, bytes, !this.#lent)));
+  };
+
+  readonly #tell = (taken: ProcessEvent[]): void => {
+    const batch = this.#open ? this.#take(taken) : [];
     if (batch.length > 0) this.#answer?.({ done: false, value: batch });
     else this.#look(); // all of it was of another stream: there may be more
+  };
+
+  readonly #broken = (error: unknown): void => {
+    this.#fail?.(error);
+    this.#close();
   };
 
   #atEnd(): boolean {
     return this.#log.closed_seq !== null && this.#after_seq >= this.#log.closed_seq;
   }
 
-  #take(): ProcessEvent[] {
-    const batch = this.#exact(this.#log.batch(this.#after_seq, batchBytes(this.#pacer.readers), !this.#lent));
+  #take(batch: ProcessEvent[]): ProcessEvent[] {
     if (this.#lent) this.#batch = batch;
     for (const event of batch) {
-      if (event.event === 'gap') this.position = this.#log.total_bytes - this.#log.retained_bytes;
+      if (event.event === 'gap') this.#placed = false;
       else if (event.event === 'output') this.position += event.chunk.length;
       this.#after_seq = seqOf(event);
     }
     if (batch.length > 0) {
-      this.#placed = true;
+      if (!this.#placed) this.#place();
       this.#pacer.advanced(this);
     }
     const wanted = (event: ProcessEvent) => this.#stream === undefined || event.event !== 'output' || event.stream === this.#stream;
     return batch.every(wanted) ? batch : batch.filter(wanted);
   }
 
+  #place(): void {
+    const position = this.#log.bytesBefore(this.#after_seq);
+    this.#placed = position !== null;
+    this.position = position ?? this.position;
+  }
+
   /** A cursor knows how many bytes it has passed, so also how many it missed, however long ago they were evicted. */
   #exact(batch: ProcessEvent[]): ProcessEvent[] {
     const [first, ...rest] = batch;
     if (first?.event !== 'gap' || first.bytes !== null || !this.#placed || rest.some(({ event }) => event === 'gap')) return batch;
-    return [{ ...first, bytes: this.#log.total_bytes - this.#log.retained_bytes - this.position }, ...rest];
+    const end = this.#log.bytesBefore(first.to_seq);
+    return end === null ? batch : [{ ...first, bytes: end - this.position }, ...rest];
   }
 
   #close(): typeof DONE {

@@ -11,6 +11,7 @@ import type {
   TtySize,
 } from '../protocol/index.js';
 import { DEFAULT_GRACE_MS, GatewayError, MAX_CHUNK_BYTES } from '../protocol/index.js';
+import type { Beginning } from './beginning.js';
 import type { Child, ChildEvents, LaunchSpec } from './child.js';
 import { Chunker } from './chunker.js';
 import { EventLog } from './event-log.js';
@@ -24,6 +25,7 @@ import { signalName, signalOf } from './signals.js';
 import { StdinQueue } from './stdin-queue.js';
 import { TerminalHistory } from './terminal-history.js';
 import { Termination } from './termination.js';
+import type { TranscriptWriter } from './transcript/transcript-writer.js';
 
 /** How long a terminal outlives the program that led it, for what others still print, in milliseconds. */
 const TTY_LINGER_MS = 5_000;
@@ -49,6 +51,7 @@ export class HostedProcess {
   readonly process_id: string;
   readonly request: StartRequest;
   readonly log: EventLog;
+  readonly writer: TranscriptWriter | null;
   readonly moments = new Moments();
   /** What screens are drawn by; null without a terminal. */
   readonly terminal: TerminalHistory | null;
@@ -79,8 +82,7 @@ export class HostedProcess {
   #timeout: NodeJS.Timeout | null = null;
   #linger: NodeJS.Timeout | null = null;
 
-  /** @param retain_bytes output to keep unless the request says otherwise, in bytes */
-  constructor(process_id: string, request: StartRequest, spec: LaunchSpec, retain_bytes: number, hooks: ProcessHooks) {
+  constructor({ process_id, request, spec, retain_bytes, writer }: Beginning, hooks: ProcessHooks) {
     this.process_id = process_id;
     this.request = request;
     this.#spec = spec;
@@ -88,7 +90,8 @@ export class HostedProcess {
     this.#tty = spec.tty;
     this.terminal = spec.tty && new TerminalHistory(spec.tty);
     this.request_bytes = JSON.stringify(request).length;
-    this.log = new EventLog(request.retain_bytes ?? retain_bytes);
+    this.writer = writer;
+    this.log = new EventLog(request.retain_bytes ?? retain_bytes, writer?.transcript);
     const chunk_bytes = Math.min(MAX_CHUNK_BYTES, Math.max(4096, this.log.retain_bytes));
     const chunker = (stream: Stream) => new Chunker(chunk_bytes, (chunk) => this.#append(stream, chunk));
     this.#chunkers = { stdout: chunker('stdout'), stderr: chunker('stderr'), pty: chunker('pty') };
@@ -104,6 +107,7 @@ export class HostedProcess {
     this.#group = new ProcessGroup(this.#child.pid);
     this.#stdin = new StdinQueue(this.#child, this.#tty !== null || pipe_stdin === true);
     this.#pacer = new Pacer(this.log, this.#child);
+    this.writer?.begin(this.log, this.#pacer);
     this.#termination = new Termination({
       group: this.#group,
       log: this.log,
@@ -167,7 +171,7 @@ export class HostedProcess {
       reason: this.#reason,
       first_seq: log.first_seq,
       next_seq: log.next_seq,
-      retained_bytes: log.retained_bytes,
+      retained_bytes: log.readable_bytes,
       total_bytes: log.total_bytes,
       stdin: { open: this.#stdin?.open ?? false, accepted_bytes: this.#stdin?.accepted_bytes ?? 0 },
     };

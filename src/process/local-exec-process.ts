@@ -25,10 +25,10 @@ import {
   type WriteOptions,
 } from '../protocol/index.js';
 import { quoted } from '../protocol/quoted.js';
-import type { LogRead } from './event-log.js';
 import type { HostedProcess } from './hosted-process.js';
 import { labelMatch } from './labels.js';
 import type { ProcessHandler } from './process-handler.js';
+import { readLog } from './read-log.js';
 import { runProcess } from './run-process.js';
 import { waitForScreen } from './wait-for-screen.js';
 import { waitUntil } from './wait-until.js';
@@ -82,16 +82,12 @@ export class LocalExecProcess implements ExecProcess {
     process.checkCursor(after_seq);
     process.expectNoFollower();
     const { log } = process;
-    let place = after_seq;
-    const read = () => log.read(place, Math.min(max_bytes, MAX_READ_BYTES), stream);
-    let now: LogRead | null = null;
-    const news = () => {
-      now = read();
-      if (now.chunks.length === 0 && now.gap === null) place = now.last_seq; // of what was looked at nothing matched
-      return now.chunks.length > 0 || now.gap !== null || log.closed_seq !== null || (log.exited !== null && log.exited.seq > after_seq);
-    };
-    await this.#wait(process, news, wait_ms, signal);
-    const { chunks, last_seq, gap } = now ?? read();
+    const read = (ready: () => boolean, wait: number) => this.#wait(process, ready, wait, signal);
+    const { chunks, last_seq, gap } = await readLog(
+      log,
+      { after_seq, wait_ms, max_bytes: Math.min(max_bytes, MAX_READ_BYTES), stream },
+      read,
+    );
     const { closed_seq } = log;
     const exited = log.exited !== null && last_seq >= log.exited.seq ? log.exited : null;
     return {

@@ -11,6 +11,8 @@ export interface PacedReader {
   paces: boolean;
   /** How long the program waits for it before it counts as slow, in milliseconds. */
   readonly hold_ms: number;
+  /** How far behind it may be in any case, in bytes. Default 0. */
+  readonly slack_bytes?: number;
 }
 
 /** What can be made to stand still: the reading side of a child. */
@@ -51,8 +53,13 @@ export class Pacer {
   }
 
   add(reader: PacedReader): void {
-    this.#readers.add(reader);
+    this.join(reader);
     this.expectNobody();
+  }
+
+  /** Takes a reader that is not the one which is expected. */
+  join(reader: PacedReader): void {
+    this.#readers.add(reader);
   }
 
   /** The first reader is here, or none will come. */
@@ -119,7 +126,7 @@ export class Pacer {
     return [...this.#readers].filter((reader) => this.#isBehind(reader, bytes));
   }
 
-  #isBehind({ paces, position }: PacedReader, bytes: number): boolean {
-    return paces && this.#log.total_bytes - position > bytes;
+  #isBehind({ paces, position, slack_bytes = 0 }: PacedReader, bytes: number): boolean {
+    return paces && this.#log.total_bytes - position > Math.max(bytes, slack_bytes);
   }
 }

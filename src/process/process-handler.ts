@@ -13,6 +13,7 @@ import { resolveCommand, resolveCwd } from './resolve-command.js';
 import { Retention, type RetentionLimits } from './retention.js';
 import { Screens } from './screens.js';
 import { checkSize, checkText } from './start-check.js';
+import type { TranscriptStore } from './transcript/transcript-store.js';
 import { uuidV7 } from './uuid-v7.js';
 
 const CAN_BE_ID = new RegExp(ProcessId.pattern as string);
@@ -61,14 +62,19 @@ export class ProcessHandler implements ProcessHooks {
   /** What children inherit from. */
   readonly #own_env = { ...process.env };
   readonly #confineCwd: ConfineCwd;
+  readonly #store: TranscriptStore | null;
   #started_total = 0;
   #exited_total = 0;
   #output_bytes_total = 0;
   #stopping = false;
 
-  /** @param confineCwd makes the working directory asked for the one to be used, or throws. Default: as it is asked for */
-  constructor(limits: ProcessLimits, confineCwd: ConfineCwd = (cwd) => cwd) {
+  /**
+   * @param confineCwd makes the working directory asked for the one to be used, or throws. Default: as it is asked for
+   * @param store keeps output on disk. Default: it is in memory alone
+   */
+  constructor(limits: ProcessLimits, confineCwd: ConfineCwd = (cwd) => cwd, store: TranscriptStore | null = null) {
     this.limits = limits;
+    this.#store = store;
     this.#confineCwd = confineCwd;
     this.#retention = new Retention(limits, (process) => this.#forget(process));
   }
@@ -130,6 +136,8 @@ export class ProcessHandler implements ProcessHooks {
       exited_total: this.#exited_total,
       retained_bytes,
       output_bytes_total: this.#output_bytes_total,
+      transcript_bytes: this.#store?.bytes ?? 0,
+      transcript_failures_total: this.#store?.failures ?? 0,
     };
   }
 
@@ -143,6 +151,7 @@ export class ProcessHandler implements ProcessHooks {
     for (const process of this.#processes.values()) if (!this.#open.has(process)) process.terminate(0, 'shutdown'); // what it left behind
     await Promise.all(open.map(closed));
     await allServed();
+    await this.#store?.close();
     this.#retention.close();
     this.screens.close();
   }
@@ -199,9 +208,16 @@ export class ProcessHandler implements ProcessHooks {
     const asked = this.#spec(request);
     const spec = wrap ? wrap(asked) : asked;
     if (wrap) checkSize(spec.argv, spec.env);
-    const process = new HostedProcess(process_id, request, spec, this.limits.retain_bytes, this);
-    await process.start();
-    return process;
+    await this.#store?.removal(process_id);
+    const writer = this.#store?.writer(process_id) ?? null;
+    const process = new HostedProcess({ process_id, request, spec, retain_bytes: this.limits.retain_bytes, writer }, this);
+    try {
+      await process.start();
+      return process;
+    } catch (error) {
+      this.#store?.remove(process_id);
+      throw error;
+    }
   }
 
   #spec(request: StartRequest): LaunchSpec {
@@ -237,6 +253,7 @@ export class ProcessHandler implements ProcessHooks {
     const { process_id } = process;
     if (!this.#known(process)) return;
     this.#processes.delete(process_id);
+    this.#store?.remove(process_id);
     this.screens.forget(process);
     this.changes.append(() => ({ event: 'removed', process_id }));
   }

@@ -61,7 +61,9 @@ export class ScreenCursor {
    * @param ends_at when to leave out the rest, as `performance.now()` tells the time
    */
   async advance(ends_at = performance.now() + DRAWING_MS): Promise<void> {
-    for (const event of this.#log.batch(this.#after_seq, BATCH_BYTES)) {
+    const place = this.#after_seq;
+    const events = this.#log.archived(place) ? await this.#log.fetch(place, BATCH_BYTES) : this.#log.batch(place, BATCH_BYTES);
+    for (const event of events) {
       if (event.event === 'gap') {
         await this.#missed(event.to_seq);
         continue;
@@ -109,8 +111,7 @@ export class ScreenCursor {
   }
 
   #bytesAfter(seq: number): number {
-    const { total_bytes, retained_bytes } = this.#log;
-    return total_bytes - (this.#log.bytesBefore(seq) ?? total_bytes - retained_bytes);
+    return this.#log.total_bytes - (this.#log.bytesBefore(seq) ?? 0);
   }
 
   /** Goes on behind output that cannot be drawn. What was drawn stays: most of it is drawn over soon. */

@@ -1,4 +1,5 @@
 import type { OutputEvent, Stream } from '../protocol/index.js';
+import { type Block, STREAMS } from './transcript/block.js';
 
 /** Sizes of the buffers that chunks share, in bytes. Larger ones are slower: they come from the system afresh each time. */
 const SMALLEST_SLAB = 1024;
@@ -7,7 +8,8 @@ const LARGEST_SLAB = 64 * 1024;
 /** Buffers that wait to be filled again. */
 const MOST_SPARES = 4;
 
-const STREAMS: readonly Stream[] = ['stdout', 'stderr', 'pty'];
+/** Chunks of one block: its table stays as small as its bytes. */
+const BLOCK_CHUNKS = 16_384;
 
 /** Consecutive chunks that lie in one buffer. */
 interface Segment {
@@ -97,6 +99,20 @@ export class SegmentList {
       for (let i = Math.max(skip, seq + 1 - segment.first_seq); i < segment.marks.length; i++) {
         segment.kept ||= keep;
         yield event(segment, i);
+      }
+    }
+  }
+
+  /** The chunks after `seq` as they lie together, oldest first. Their bytes are good until they are dropped. */
+  *blocks(seq: number): Generator<Block, void, undefined> {
+    let at = this.#find(seq + 1);
+    for (let segment = this.#segments[at]; segment; segment = this.#segments[++at]) {
+      const skip = at === this.#head ? this.#skip : 0;
+      for (let i = Math.max(skip, seq + 1 - segment.first_seq); i < segment.marks.length; i += BLOCK_CHUNKS) {
+        const start = end(segment, i - 1);
+        const marks = segment.marks.slice(i, i + BLOCK_CHUNKS);
+        const bytes = segment.buffer.subarray(start, (marks.at(-1) as number) >> 2);
+        yield { first_seq: segment.first_seq + i, marks: start === 0 ? marks : marks.map((mark) => mark - start * 4), bytes };
       }
     }
   }

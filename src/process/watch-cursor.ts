@@ -48,8 +48,10 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
     while (this.#open) {
       await new Promise<void>(takeTurn);
       if (!this.#open) break;
-      const batch = this.#take();
+      const batch = await this.#take();
+      if (!this.#open) break;
       if (batch.length > 0) return { done: false, value: batch };
+      if (this.#dirty.size > 0) continue; // what was passed had no output
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         this.#handler.changes.waiters.add(resolve);
@@ -58,17 +60,17 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
     return this.#close();
   }
 
-  #take(): ChangeEvent[] {
+  async #take(): Promise<ChangeEvent[]> {
     const changes = this.#id === null ? null : this.#handler.changes.after(this.#id);
     if (changes === null) return [this.#snapshot()];
     const batch: ChangeEvent[] = [];
     for (const change of changes) {
-      if (!this.#takeChange(change, batch)) break;
+      if (!(await this.#takeChange(change, batch))) break;
       this.#id = change.id;
     }
     let bytes = 0;
     for (const process of [...this.#dirty]) {
-      bytes += this.#takeOutput(process, batch);
+      bytes += await this.#takeOutput(process, batch);
       if (bytes >= MOST_BYTES) break;
     }
     return this.#output ? this.#resumable(batch) : batch;
@@ -94,7 +96,7 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
   }
 
   /** Whether the change was told: all output of a process that closes comes before the word that it did. */
-  #takeChange(change: Change, batch: ChangeEvent[]): boolean {
+  async #takeChange(change: Change, batch: ChangeEvent[]): Promise<boolean> {
     if (change.event === 'snapshot') return true;
     if (change.event === 'removed') {
       const process = this.#placed(change.process_id);
@@ -102,7 +104,7 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
     } else {
       if (!this.#matches(change.process.labels)) return true;
       const process = change.event === 'started' ? undefined : this.#placed(change.process.process_id);
-      if (process) this.#takeOutput(process, batch);
+      if (process) await this.#takeOutput(process, batch);
       if (process && change.event === 'closed' && this.#dirty.has(process)) return false;
     }
     batch.push(change);
@@ -128,11 +130,12 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
   }
 
   /** Returns the size in bytes. A process that has more to tell stands at the end of the line. */
-  #takeOutput(process: HostedProcess, batch: ChangeEvent[]): number {
+  async #takeOutput(process: HostedProcess, batch: ChangeEvent[]): Promise<number> {
     const { process_id, log } = process;
     let place = this.#places.get(process) ?? 0;
     let bytes = 0;
-    for (const event of log.batch(place, BATCH_BYTES)) {
+    const events = log.archived(place) ? await log.fetch(place, BATCH_BYTES) : log.batch(place, BATCH_BYTES);
+    for (const event of events) {
       place = seqOf(event);
       if (event.event === 'output') bytes += event.chunk.length;
       if (event.event === 'output' || event.event === 'gap') batch.push({ ...event, id: 0, process_id });

@@ -9,4 +9,8 @@ export interface ProcessStats {
   /** Held in memory of both, in bytes: output, and requests of closed ones beyond 4 KiB each. */
   retained_bytes: number;
   output_bytes_total: number;
+  /** Transcripts on disk, in bytes; 0 without a data directory. */
+  transcript_bytes: number;
+  /** Writes of transcripts that failed. */
+  transcript_failures_total: number;
 }

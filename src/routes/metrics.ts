@@ -10,12 +10,14 @@ const GAUGES: [name: string, help: string, stat: keyof ProcessStats][] = [
   ['exec_gateway_processes_running', 'Processes that are not closed.', 'running'],
   ['exec_gateway_processes_retained', 'Closed processes that are still readable.', 'retained'],
   ['exec_gateway_output_retained_bytes', 'Output held in memory.', 'retained_bytes'],
+  ['exec_gateway_transcript_bytes', 'Output on disk, in the data directory.', 'transcript_bytes'],
 ];
 
 const COUNTERS: [name: string, help: string, stat: keyof ProcessStats][] = [
   ['exec_gateway_processes_started_total', 'Processes started.', 'started_total'],
   ['exec_gateway_processes_exited_total', 'Processes that ended.', 'exited_total'],
   ['exec_gateway_output_bytes_total', 'Output of all processes.', 'output_bytes_total'],
+  ['exec_gateway_transcript_failures_total', 'Writes to the data directory that failed.', 'transcript_failures_total'],
 ];
 
 const DELAYS: [name: string, help: string, delay: keyof LoopDelays][] = [

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
@@ -18,6 +18,13 @@ beforeAll(() => {
   file('empty', '\n');
   file('spaced', 'a token with spaces in it\n');
   file('regular', 'a file that is no socket');
+  for (const [name, format] of [
+    ['newer', '2\n'],
+    ['other', 'photos'],
+  ] as const) {
+    mkdirSync(join(dir, name));
+    file(`${name}/format`, format);
+  }
 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
@@ -53,6 +60,7 @@ const BAD_VALUES: Bad[] = [
   ['an origin with the usual port', ['--allow-origin', 'https://dash.example:443'], {}, /unless it is the usual one/],
   ['a confinement by another word', ['--confine-cwd', 'maybe'], {}, /true or false/],
   ['a confinement by variable, by another word', [], { EXEC_GATEWAY_CONFINE_CWD: '1' }, /EXEC_GATEWAY_CONFINE_CWD.*true or false/],
+  ['a transcript that is too small for one write', ['--transcript-bytes', '1000'], {}, /from 1048576 to/],
   ['a negative size of files', ['--max-file-bytes=-1'], {}, /from 0 to/],
   ['an upstream that is no URL', ['--upstream', 'gate.example:1'], {}, /http: or https:/],
 ];
@@ -68,6 +76,10 @@ const BAD: Bad[] = [
     {},
     /give them to the gateway at --upstream/,
   ],
+  ['a data directory that is a file', ['--data-dir', 'DIR/regular'], {}, /--data-dir: The data directory .*regular.* cannot be used/],
+  ['a data directory of a newer version', ['--data-dir', 'DIR/newer'], {}, /--data-dir: .* newer exec-gateway: its format is "2"/],
+  ['a data directory of something else', ['--data-dir', 'DIR/other'], {}, /--data-dir: .* is not one of exec-gateway/],
+  ['a data directory for processes elsewhere', ['--data-dir', 'DIR', '--upstream', 'http://127.0.0.1:1'], {}, /the gateway at --upstream/],
   ['a confinement to no root', ['--confine-cwd'], {}, /--confine-cwd .*--fs-root/],
   ['a variable that is spelled wrongly', [], { EXEC_GATEWAY_FS_ROTO: 'DIR' }, /EXEC_GATEWAY_FS_ROTO is no setting.*EXEC_GATEWAY_FS_ROOT /],
   ['a variable of a flag that has none', [], { EXEC_GATEWAY_NO_AUTH: 'true' }, /EXEC_GATEWAY_NO_AUTH is no setting/],
@@ -176,6 +188,8 @@ describe('variables', () => {
     '--confine-cwd': 'true',
     '--log-level': 'debug',
     '--shutdown-grace-ms': '17',
+    '--transcript-bytes': '5000000',
+    '--transcript-total-bytes': '6000000',
   };
   function parse(args: string[]): ServeOptions {
     return serveCommand().exitOverride().parse(args, { from: 'user' }).opts<ServeOptions>();

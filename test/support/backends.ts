@@ -38,6 +38,8 @@ export interface BackendOptions {
   confined?: boolean;
   /** Whether working directories obey that too. */
   confine_cwd?: boolean;
+  /** Whether output is kept on disk too. */
+  data_dir?: boolean;
   /** Further flags of the gateways. */
   flags?: string[];
   /** A program that runs the gateway which holds the processes. */
@@ -82,6 +84,11 @@ export class Backend {
   /** A directory for files; the file root when the backend is confined. */
   get root(): string {
     return join(this.dir, 'root');
+  }
+
+  /** Where output is kept on disk. */
+  get data_dir(): string {
+    return join(this.dir, 'data');
   }
 
   get files(): ExecutorFileSystem {
@@ -154,18 +161,24 @@ export class Backend {
       this.#own_env[name] = process.env[name];
       setOwn(name, value);
     }
-    const { limits, confined, confine_cwd } = this.#options;
-    this.#environment = Environment.create({ limits, fs_root: confined ? this.root : undefined, confine_cwd });
+    const { limits, confined, confine_cwd, data_dir } = this.#options;
+    this.#environment = Environment.create({
+      limits,
+      fs_root: confined ? this.root : undefined,
+      confine_cwd,
+      data_dir: data_dir ? this.data_dir : undefined,
+    });
     this.#process = this.#environment.process;
     this.#files = this.#environment.files;
   }
 
   async #openRemote(): Promise<void> {
-    const { limits = {}, flags = [], prefix = [], token: given, confined = false, confine_cwd = false } = this.#options;
+    const { limits = {}, flags = [], prefix = [], token: given, confined = false, confine_cwd = false, data_dir = false } = this.#options;
     const settings = Object.entries(limits).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
     const common = ['--log-level', 'warn', ...flags];
+    const files = [...(confined ? ['--fs-root', this.root] : []), ...(confine_cwd ? ['--confine-cwd'] : [])];
     const host = await GatewayServer.start({
-      flags: [...common, ...settings, ...(confined ? ['--fs-root', this.root] : []), ...(confine_cwd ? ['--confine-cwd'] : [])],
+      flags: [...common, ...settings, ...files, ...(data_dir ? ['--data-dir', this.data_dir] : [])],
       env: this.#env(),
       prefix,
       ...(given ? { token: given } : {}),
