@@ -2,6 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 const ALONE = 'test/**/*.alone.test.ts';
 
+/** It loads other test files, anew. */
+const APART = 'test/codex/behind.test.ts';
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/reporter.ts'],
@@ -16,7 +19,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { requireAssertions: true },
     projects: [
-      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: [ALONE], sequence: { groupOrder: 0 } } },
+      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: [ALONE, APART], sequence: { groupOrder: 0 } } },
+      { extends: true, test: { name: 'apart', include: [APART], isolate: true, sequence: { groupOrder: 0 } } },
       // Heavy load and tight limits on time spoil each other: these files run afterwards, one at a time.
       { extends: true, test: { name: 'alone', include: [ALONE], isolate: true, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
