@@ -4,8 +4,8 @@ import { Backoff, type RetryOptions } from '../client/retry.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess, WriteOptions } from '../protocol/exec-process.js';
 
-/** One write at most, in bytes: large enough that the round trip does not count. */
-const WRITE_BYTES = 4 * 1024 * 1024;
+/** One write at most, in bytes: large enough that the round trip does not count, small enough to stay in the cache. */
+const WRITE_BYTES = 1024 * 1024;
 
 /** How long the gateway may wait for the process to read, in milliseconds. */
 const WAIT_MS = 20_000;
@@ -33,6 +33,8 @@ export class InputFeed {
   readonly #source: Readable;
   #waiting: Uint8Array[] = [];
   #waiting_bytes = 0;
+  /** What is on its way, in memory that every write uses again: fresh memory would cost more than the copy. */
+  #outgoing: Uint8Array | null = null;
   #offset: number;
   #ended = false;
   #over = false;
@@ -84,18 +86,30 @@ export class InputFeed {
     }
   }
 
-  /** As much of what waits as one write takes. */
+  /** As much of what waits as one write takes. Good until the next one. */
   #next(): Uint8Array {
     const parts: Uint8Array[] = [];
     let bytes = 0;
-    while (bytes < WRITE_BYTES && this.#waiting.length > 0) {
-      const part = this.#waiting.shift() as Uint8Array;
+    for (const part of this.#waiting) {
+      if (bytes > 0 && bytes + part.length > WRITE_BYTES) break;
       parts.push(part);
       bytes += part.length;
     }
+    this.#waiting.splice(0, parts.length);
     this.#waiting_bytes -= bytes;
+    const gathered = parts.length > 1 ? this.#gather(parts) : (parts[0] ?? new Uint8Array(0));
     if (this.#waiting_bytes < WRITE_BYTES && !this.#ended) this.#source.resume();
-    return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
+    return gathered;
+  }
+
+  #gather(parts: Uint8Array[]): Uint8Array {
+    this.#outgoing ??= Buffer.allocUnsafeSlow(WRITE_BYTES);
+    let bytes = 0;
+    for (const part of parts) {
+      this.#outgoing.set(part, bytes);
+      bytes += part.length;
+    }
+    return this.#outgoing.subarray(0, bytes);
   }
 
   async #send(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void> {

@@ -62,7 +62,7 @@ export class TypedInput {
     };
     this.source.on('data', (bytes: Buffer) => {
       clearTimeout(this.#held);
-      if (bytes.includes(CTRL_C) && this.#leaving.byCtrlC()) return detach(true);
+      if (this.#leaving.byCtrlC() && bytes.includes(CTRL_C)) return detach(true);
       const { send, detached } = this.#watch.take(bytes);
       push(send);
       if (detached) detach(false);
