@@ -41,7 +41,7 @@ export const keyOf = ({ in: place, name }: Parameter): string => `${place}:${nam
 export const isBrowsersOwn = ({ in: place, name }: Parameter): boolean => place === 'header' && BROWSERS_OWN.has(name.toLowerCase());
 
 /** Whether the call is answered by a WebSocket. */
-export const isSocket = ({ replies }: Call): boolean => replies.some(({ status }) => status === 101);
+const isSocket = ({ replies }: Call): boolean => replies.some(({ status }) => status === 101);
 
 /** The media types that one may ask for; none when there is no choice. */
 export function acceptable(call: Call): string[] {
