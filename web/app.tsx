@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { LazyApiPage } from './api/lazy-api-page.js';
 import { FilesPage } from './files/files-page.js';
 import { placeOf } from './files/place.js';
 import { OverviewPage } from './overview/overview-page.js';
@@ -15,6 +16,7 @@ const ENTRIES: MenuEntry[] = [
   { page: 'overview', word: 'Overview', icon: 'gauge' },
   { page: 'processes', word: 'Processes', icon: 'list' },
   { page: 'files', word: 'Files', icon: 'folder' },
+  { page: 'api', word: 'API', icon: 'book' },
 ];
 
 /** The whole app. */
@@ -47,5 +49,6 @@ function Page(): JSX.Element {
   const { page, rest, raw } = route.value;
   if (page === 'overview') return <OverviewPage />;
   if (page === 'files') return <FilesPage key={raw} place={placeOf(raw)} />;
+  if (page === 'api') return <LazyApiPage id={rest} />;
   return rest === '' ? <ProcessesPage /> : <ProcessPage key={rest} process_id={rest} />;
 }

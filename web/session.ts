@@ -25,11 +25,15 @@ let csrf_token = '';
 
 /** `fetch` in the name of the session. A session that has ended shows the sign-in. */
 async function sessionFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(init.headers);
-  if (!SAFE_METHODS.has((init.method ?? 'GET').toUpperCase())) headers.set('x-csrf-token', csrf_token);
-  const reply = await fetch(input, { ...init, headers, credentials: 'same-origin' });
+  const reply = await fetch(input, ofSession(init));
   if (reply.status === 401 && sessionState.value === 'in') leave('Your session has ended. Sign in again to go on.');
   return reply;
+}
+
+function ofSession(init: RequestInit): RequestInit {
+  const headers = new Headers(init.headers);
+  if (!SAFE_METHODS.has((init.method ?? 'GET').toUpperCase())) headers.set('x-csrf-token', csrf_token);
+  return { ...init, headers, credentials: 'same-origin' };
 }
 
 /** How the gateway is reached, over the session. Streams never give up: what they show heals whenever it can. */
@@ -52,6 +56,27 @@ export async function askText(path: string, signal: AbortSignal): Promise<string
   });
   if (reply.ok) return reply.text();
   throw GatewayError.fromProblem(await reply.json().catch(() => null)) ?? unreachable(reply.status);
+}
+
+/**
+ * Sends a request that somebody put together, in the name of the session: also a refusal is theirs to read. It may have ended the
+ * session, or begun another, so that is looked at besides.
+ * @throws {GatewayError} `upstream_unreachable`
+ * @throws {TypeError} for a request that a browser does not send
+ */
+export async function sendAsGiven(path: string, init: RequestInit): Promise<Response> {
+  const request = new Request(BASE_URL + path, ofSession(init));
+  const reply = await fetch(request).catch((cause: unknown) => {
+    throw unreachable(cause);
+  });
+  if (reply.status === 401 || path.startsWith('/session')) void checkSession();
+  return reply;
+}
+
+async function checkSession(): Promise<void> {
+  await call({}).then(enter, (error: GatewayError) => {
+    if (error.status === 401) leave('Your session has ended. Sign in again to go on.');
+  });
 }
 
 /** Begins with the session there is, or with the token of the address. */

@@ -33,13 +33,14 @@ export class Nginx implements AsyncDisposable {
   /**
    * Resolves when it takes connections.
    * @param upstream the URL of the server behind
-   * @param directives of its `location /`, besides `proxy_pass`; all else is as nginx has it by default
+   * @param directives of its `location`, besides `proxy_pass`; all else is as nginx has it by default
    * @param above directives of its `http`
+   * @param prefix below which the server is, with a slash at both ends; it is taken away
    */
-  static async start(upstream: string, directives: string[] = [], above: string[] = []): Promise<Nginx> {
+  static async start(upstream: string, directives: string[] = [], above: string[] = [], prefix = '/'): Promise<Nginx> {
     const dir = mkdtempSync(join(tmpdir(), 'nginx-'));
     const port = await freePort();
-    writeFileSync(join(dir, 'nginx.conf'), configuration(dir, port, upstream, directives, above));
+    writeFileSync(join(dir, 'nginx.conf'), configuration(dir, port, location(prefix, upstream, directives), above));
     const child = spawn(findNginx() as string, ['-p', dir, '-c', join(dir, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr?.on('data', (text: Buffer) => {
@@ -49,7 +50,7 @@ export class Nginx implements AsyncDisposable {
       if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}: ${said}`);
       return answers(port);
     });
-    return new Nginx(child, `http://127.0.0.1:${port}`, dir);
+    return new Nginx(child, `http://127.0.0.1:${port}${prefix.slice(0, -1)}`, dir);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -60,7 +61,7 @@ export class Nginx implements AsyncDisposable {
   }
 }
 
-function configuration(dir: string, port: number, upstream: string, directives: string[], above: string[]): string {
+function configuration(dir: string, port: number, place: string, above: string[]): string {
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/${name};`);
   return `
 daemon off;
@@ -75,13 +76,15 @@ http {
   ${above.join('\n  ')}
   server {
     listen 127.0.0.1:${port};
-    location / {
-      proxy_pass ${upstream};
-      ${directives.join('\n      ')}
-    }
+    ${place}
   }
 }
 `;
+}
+
+function location(prefix: string, upstream: string, directives: string[]): string {
+  const target = prefix === '/' ? upstream : `${upstream}/`;
+  return `location ${prefix} {\n      proxy_pass ${target};\n      ${directives.join('\n      ')}\n    }`;
 }
 
 function freePort(): Promise<number> {

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { EVENT_FRAMES_TYPE } from '../../src/protocol/index.js';
 import { findNginx, Nginx } from '../support/nginx.js';
+import { NGINX_GUIDE } from '../support/nginx-guide.js';
 import { EventReader } from './event-reader.js';
 import { FrameReader } from './frame-reader.js';
 import { useGateway } from './use-gateway.js';
@@ -141,9 +142,7 @@ describe('B49 a silent stream', () => {
 
 describe('the nginx of the operations guide', () => {
   const behind = useGateway({ flags: ['--allow-host', '127.0.0.1'] });
-  const guide = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
-  const directives = /```nginx\nlocation \/ \{\n\s+proxy_pass [^\n]+\n([^`]+)\}\n```/.exec(guide)?.[1]?.split('\n') ?? [];
-  const above = /# in http: ([^\n]+)/.exec(guide)?.slice(1) ?? [];
+  const { directives, above, below_prefix } = NGINX_GUIDE;
 
   test.skipIf(NGINX === null)('lets a large file through, both ways', async () => {
     await using nginx = await Nginx.start(behind.server.url, directives, above);
@@ -170,5 +169,17 @@ describe('the nginx of the operations guide', () => {
     const ended = once(socket, 'close');
     await behind.send('DELETE', `/processes/${process_id}`, undefined);
     expect((await ended)[0]).toBe(1000);
+  });
+
+  test.skipIf(NGINX === null)('below a prefix tells where a process and a session are', async () => {
+    await using nginx = await Nginx.start(behind.server.url, [...directives, ...below_prefix], above, '/gate/');
+    const headers = { authorization: `Bearer ${behind.server.token}`, 'content-type': 'application/json' };
+    const started = await fetch(`${nginx.url}/processes`, { method: 'POST', headers, body: '{"argv":["true"],"process_id":"a"}' });
+    expect(new URL(started.headers.get('location') ?? '', nginx.url).href).toBe(`${nginx.url}/processes/a`);
+    const body = JSON.stringify({ token: behind.server.token });
+    const session = await fetch(`${nginx.url}/session`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    expect(session.headers.get('set-cookie')).toMatch(/; Path=\/gate\/; HttpOnly; SameSite=Strict$/);
+    const again = await fetch(`${nginx.url}/session`, { headers: { cookie: session.headers.get('set-cookie')?.split(';')[0] ?? '' } });
+    expect(again.status).toBe(200);
   });
 });

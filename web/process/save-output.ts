@@ -20,7 +20,7 @@ export async function saveOutput(process_id: string): Promise<number | null> {
 }
 
 /** Hands bytes to the browser as a download. */
-function saveBlob(blob: Blob, name: string): void {
+export function saveBlob(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;
