@@ -4,7 +4,7 @@ import { commandLine, isRunning, sessionMembers, until } from '../support/proc.j
 import { codeOf, readAll, readUntil } from '../support/told.js';
 
 /** The output is closed a moment before the system has done with the last process. */
-const gone = (session: number | null) => until('nobody is left of the session', () => sessionMembers(session).length === 0, 1_000);
+const gone = (session: number | null) => until('nobody is left of the session', () => sessionMembers(session).length === 0);
 
 describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
   const backend = useBackend(name);

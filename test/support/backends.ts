@@ -8,7 +8,7 @@ import { Environment, type ProcessLimits } from '../../src/environment.js';
 import { type ExecProcess, type ExecutorFileSystem, type ProcessInfo, SSE_TYPE, type StartRequest } from '../../src/protocol/index.js';
 import { AttachedProcess } from './attached-process.js';
 import { GatewayServer } from './gateway-server.js';
-import { commandLine, descriptors, markedProcesses, sessionMembers, until } from './proc.js';
+import { commandLine, descriptors, markedProcesses, until } from './proc.js';
 
 /**
  * `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway, followed by server-sent events. `portable`: behind a
@@ -138,8 +138,7 @@ export class Backend {
   async expectNothingLeft(): Promise<void> {
     const sessions = await this.#clear();
     const mark = `TMPDIR=${this.dir}`;
-    const found = () => new Set([...markedProcesses(mark), ...[...sessions].flatMap(sessionMembers)]);
-    const left = () => [...found()].filter((pid) => !this.pids.includes(pid) && pid !== process.pid);
+    const left = () => markedProcesses(mark, sessions).filter((pid) => !this.pids.includes(pid) && pid !== process.pid);
     await until('no process is left', () => left().length === 0, 20_000).catch((cause) => {
       const lines = left().map(commandLine);
       for (const pid of left()) process.kill(pid, 'SIGKILL');

@@ -33,9 +33,10 @@ export function sessionMembers(session: number | null): number[] {
   return pids().filter((pid) => Number(stat(pid)[3]) === session && isRunning(pid));
 }
 
-/** Running processes whose environment at their start held this `NAME=value`. */
-export function markedProcesses(mark: string): number[] {
-  return pids().filter((pid) => read(`/proc/${pid}/environ`).split('\0').includes(mark) && isRunning(pid));
+/** Running processes whose environment at their start held this `NAME=value`, or that belong to one of these sessions. */
+export function markedProcesses(mark: string, sessions: ReadonlySet<number> = new Set()): number[] {
+  const marked = (pid: number) => `\0${read(`/proc/${pid}/environ`)}`.includes(`\0${mark}\0`);
+  return pids().filter((pid) => (sessions.has(Number(stat(pid)[3])) || marked(pid)) && isRunning(pid));
 }
 
 /** The words a process was started with, for messages. */
