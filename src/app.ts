@@ -18,7 +18,7 @@ import type { Probes } from './plugins/probes.js';
 import { answerBrokenRequest } from './plugins/raw-errors.js';
 import { addReplyHeaders, setReplyHeaders } from './plugins/reply-headers.js';
 import { requestId } from './plugins/request-id.js';
-import { addRequestLog, type RequestCounts } from './plugins/request-log.js';
+import { type RequestCounts, RequestLog } from './plugins/request-log.js';
 import { Sessions } from './plugins/sessions.js';
 import { addShutdownCheck } from './plugins/shutdown-check.js';
 import { Tickets } from './plugins/tickets.js';
@@ -77,8 +77,8 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
   setMaxListeners(0, probes.stopping, probes.streamsEnd);
 
   // Checks of every request, in this order, before a body is read.
-  addConnections(app);
-  const counts = addRequestLog(app);
+  const log = new RequestLog();
+  addConnections(app, log);
   addReplyHeaders(app);
   addHostCheck(app, {
     host: config.listen.kind === 'tcp' ? config.listen.host : null,
@@ -102,7 +102,7 @@ export function buildApp(config: AppConfig, machine: Machine, probes: Probes, lo
   addWebSockets(app);
 
   const web = config.web_dir === null ? null : webFiles(config.web_dir);
-  addRoutes(app, config, machine, probes, { counts, keys, web });
+  addRoutes(app, config, machine, probes, { counts: log.counts, keys, web });
   return app;
 }
 

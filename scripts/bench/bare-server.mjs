@@ -7,10 +7,11 @@ const processes = new Map();
 let last_id = 0;
 
 const server = http.createServer(async (request, response) => {
-  const [path] = request.url.split('?');
+  const [path, query = ''] = request.url.split('?');
   const [, , id, what] = path.split('/');
   const { method } = request;
-  if (method === 'GET') return follow(processes.get(id), response);
+  if (path === '/healthz') return json(response, {});
+  if (method === 'GET') return (query.includes('wait_ms') ? poll : follow)(processes.get(id), response);
   const body = await bodyOf(request);
   if (path === '/run') return run(JSON.parse(body), response);
   if (path === '/processes') return json(response, start(JSON.parse(body)));
@@ -44,6 +45,7 @@ function start({ argv: [program, ...rest], pipe_stdin }) {
   const child = spawn(program, rest, { stdio: [pipe_stdin ? 'pipe' : 'ignore', 'pipe', 'ignore'] });
   const process_id = String(++last_id);
   child.followers = new Set();
+  child.polls = new Set();
   child.on('close', () => processes.delete(process_id));
   processes.set(process_id, child);
   return { process_id };
@@ -56,6 +58,27 @@ function follow(child, response) {
   if (child.followers.size === 0) child.stdout.on('data', (bytes) => pass(child, bytes)).on('end', () => end(child));
   child.followers.add(response);
   response.on('close', () => child.followers.delete(response));
+}
+
+/** Waits for output for a minute at most; what comes while nobody waits is not kept. */
+function poll(child, response) {
+  if (child.polls.size === 0 && child.stdout.listenerCount('data') === 0) child.stdout.on('data', (bytes) => answer(child, bytes));
+  child.polls.add(response);
+  const late = setTimeout(() => answerOne(child, response, ''), 60_000);
+  response.on('close', () => {
+    clearTimeout(late);
+    child.polls.delete(response);
+  });
+}
+
+function answer(child, bytes) {
+  const chunk = bytes.toString('base64');
+  for (const response of child.polls) answerOne(child, response, chunk);
+}
+
+function answerOne(child, response, chunk) {
+  child.polls.delete(response);
+  json(response, { chunks: [{ seq: 1, stream: 'stdout', chunk }], next_seq: 2 });
 }
 
 function pass(child, bytes) {

@@ -50,7 +50,31 @@ async function sleeping(target) {
   return each;
 }
 
-export const SCENARIOS = { startToEnd, sixteenAtATime, output, echo, echoTo10, echoTo100, echoTo1000, sleeping };
+/** Memory for each of 10,000 callers that wait for output, beyond what 500 had taken before: KiB. */
+async function waiting(target) {
+  const id = await target.start(['cat'], { pipe_stdin: true });
+  const first = await target.poll(await target.connections(500), id, 0);
+  await target.write(id, MESSAGE);
+  await first.answered;
+  const before = target.memory;
+  const sockets = await target.connections(10_000);
+  await target.poll(sockets, id, 1);
+  return (target.memory - before) / 1024 / sockets.length;
+}
+
+/** 16 bytes until they have come to the last of 1000 callers that waited for them: median, in ms. */
+async function answered(target) {
+  const id = await target.start(['cat'], { pipe_stdin: true });
+  const sockets = await target.connections(1000);
+  let after_seq = 0;
+  const ms = await times(30, async () => {
+    const { answered: all } = await target.poll(sockets, id, after_seq++);
+    return took(() => Promise.all([target.write(id, MESSAGE), all]));
+  });
+  return median(ms);
+}
+
+export const SCENARIOS = { startToEnd, sixteenAtATime, output, echo, echoTo10, echoTo100, echoTo1000, sleeping, waiting, answered };
 
 async function fanOut(target, followers, count) {
   const id = await target.start(['cat'], { pipe_stdin: true });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { listening } from '../listening.js';
 
@@ -14,6 +15,7 @@ export class Target {
   #url;
   #agent = new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   #headers;
+  #sockets = [];
 
   static async open(name) {
     const target = new Target();
@@ -35,6 +37,7 @@ export class Target {
 
   async close() {
     this.#agent.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     this.#child.kill('SIGKILL');
     await once(this.#child, 'close');
   }
@@ -66,6 +69,33 @@ export class Target {
     const ended = once(response, 'end');
     ended.catch(() => {}); // most are left when their server is closed
     return { ended };
+  }
+
+  /** Connections for those who wait for output, made a hundred at a time: each has been answered once. */
+  async connections(count) {
+    const { hostname, port } = new URL(this.#url);
+    const sockets = [];
+    while (sockets.length < count) {
+      const more = Array.from({ length: Math.min(100, count - sockets.length) }, () => connect(Number(port), hostname));
+      await this.#ask(more, '/healthz');
+      sockets.push(...more);
+    }
+    this.#sockets.push(...sockets);
+    return sockets;
+  }
+
+  /** Has all of them wait for what comes after an event; resolves when they do, with a promise that all are answered. */
+  async poll(sockets, id, after_seq) {
+    const answered = this.#ask(sockets, `/processes/${id}/output?after_seq=${after_seq}&wait_ms=60000`);
+    for (let i = 0; i < 2; i++) await this.run(['/bin/true']); // what is asked later is answered later
+    return { answered };
+  }
+
+  /** Asks for the same on every connection; resolves when all are answered. */
+  #ask(sockets, path) {
+    const lines = [`GET ${path} HTTP/1.1`, `host: ${new URL(this.#url).host}`, `authorization: ${this.#headers.authorization}`];
+    const text = `${lines.join('\r\n')}\r\naccept: application/json\r\n\r\n`;
+    return Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve).write(text))));
   }
 
   #request(method, path, headers) {

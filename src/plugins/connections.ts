@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayApp } from './gateway-app.js';
 
 /** When a caller that closed its sending side is first asked whether it is still there, in milliseconds: quick replies go before. */
@@ -11,68 +12,81 @@ const MOST_ASKS = 11;
 /** The status of a connection that speaks another protocol by now: nothing of HTTP may be sent on it. */
 const SWITCHED = 101;
 
+/** Who is told of every request: when it came, and once when its reply is over, sent or left by its caller. */
+export interface RequestWatch {
+  begun(): void;
+  over(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+/** The replies that each connection has still to carry, in their order. */
+const unsent = new WeakMap<Socket, readonly ServerResponse[]>();
+
 /**
  * Keeps count of the replies each connection has still to carry, and makes their `close` event true: Node emits it only
  * for the reply that is being sent, never for those of pipelined requests that wait behind it when the connection ends.
  * A caller that only closed its sending side (`nc -N`) is answered like any other.
+ *
+ * Callers wait by the thousand: each has one listener here, and what few connections need is made when it is needed.
  */
-export function addConnections(app: GatewayApp): void {
+export function addConnections(app: GatewayApp, watch: RequestWatch): void {
   Object.assign(app.server, { httpAllowHalfOpen: true });
-  const connections = new WeakMap<Socket, Connection>();
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
-    let connection = connections.get(socket);
-    if (connection === undefined) {
-      connection = new Connection(socket);
-      connections.set(socket, connection);
-    }
-    connection.add(reply.raw);
+    add(socket, reply.raw);
+    watch.begun();
+    reply.raw.on('close', () => {
+      if (remove(socket, reply.raw)) watch.over(request, reply);
+    });
     done();
   });
 }
 
-class Connection {
-  readonly #socket: Socket;
-  readonly #replies = new Set<ServerResponse>();
-  #asking: NodeJS.Timeout | undefined;
+function add(socket: Socket, reply: ServerResponse): void {
+  const before = unsent.get(socket);
+  if (before === undefined) socket.on('end', askWhetherThere);
+  else if (before.length > 0) socket.off('close', endPipeline).on('close', endPipeline);
+  unsent.set(socket, before === undefined ? [reply] : [...before, reply]);
+}
 
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.once('end', () => this.#askLater(FIRST_ASK_MS, MOST_ASKS));
-    socket.once('close', () => this.#close());
+/** @returns whether it was there */
+function remove(socket: Socket, reply: ServerResponse): boolean {
+  const before = unsent.get(socket) ?? [];
+  const after = before.filter((other) => other !== reply);
+  unsent.set(socket, after);
+  return after.length < before.length;
+}
+
+function endPipeline(this: Socket): void {
+  for (const reply of unsent.get(this) ?? []) {
+    if (reply.socket !== null || reply.writableFinished) continue; // Node tells these
+    reply.destroy();
+    reply.emit('close');
   }
+}
 
-  add(reply: ServerResponse): void {
-    this.#replies.add(reply);
-    reply.once('close', () => this.#replies.delete(reply));
-  }
-
-  #close(): void {
-    clearTimeout(this.#asking);
-    for (const reply of this.#replies) {
-      if (reply.socket !== null || reply.writableFinished) continue; // Node tells these
-      reply.destroy();
-      reply.emit('close');
-    }
-  }
-
-  /** A connection that was closed whole looks the same until something is sent: the first answer resets it, the next write tells. */
-  #askLater(ms: number, asks: number): void {
-    this.#asking = setTimeout(() => {
-      this.#ask();
-      if (asks > 1) this.#askLater(ms * (asks === MOST_ASKS ? 1 : 2), asks - 1);
+/** A connection that was closed whole looks the same until something is sent: the first answer resets it, the next write tells. */
+function askWhetherThere(this: Socket): void {
+  let asks = 0;
+  let timer: NodeJS.Timeout;
+  const askIn = (ms: number) => {
+    timer = setTimeout(() => {
+      ask(this);
+      asks += 1;
+      if (asks < MOST_ASKS) askIn(asks === 1 ? ms : ms * 2);
     }, ms);
-  }
+  };
+  askIn(FIRST_ASK_MS);
+  this.once('close', () => clearTimeout(timer));
+}
 
-  /**
-   * Sends what every client passes over: before a reply an interim one (RFC 9110 §15.2.1), between chunks a leading zero
-   * of the next one's size (RFC 9112 §7.1). HTTP/1.0 has neither.
-   */
-  #ask(): void {
-    const reply = [...this.#replies].find(({ socket, statusCode }) => socket !== null && statusCode !== SWITCHED);
-    if (reply === undefined || this.#socket.writableLength > 0) return;
-    if (reply.headersSent) {
-      if (reply.chunkedEncoding && !reply.writableEnded) this.#socket.write('0');
-    } else if (reply.req.httpVersion === '1.1') reply.writeContinue();
-  }
+/**
+ * Sends what every client passes over: before a reply an interim one (RFC 9110 §15.2.1), between chunks a leading zero
+ * of the next one's size (RFC 9112 §7.1). HTTP/1.0 has neither.
+ */
+function ask(socket: Socket): void {
+  const reply = unsent.get(socket)?.find((one) => one.socket !== null && one.statusCode !== SWITCHED);
+  if (reply === undefined || socket.writableLength > 0) return;
+  if (reply.headersSent) {
+    if (reply.chunkedEncoding && !reply.writableEnded) socket.write('0');
+  } else if (reply.req.httpVersion === '1.1') reply.writeContinue();
 }

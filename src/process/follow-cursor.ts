@@ -11,6 +11,7 @@ import {
 import type { Borrower, EventLog } from './event-log.js';
 import { takeTurn } from './fair-turn.js';
 import type { PacedReader, Pacer } from './pacer.js';
+import type { Waiter } from './waiters.js';
 
 /**
  * Payload of one batch, in bytes: what a reader that stops reading leaves in memory. Large ones are faster, so a few readers
@@ -26,7 +27,7 @@ const DONE = { done: true, value: undefined } as const;
  * A reader at its own pace: a number in the sequence. Nothing is queued for it; the next batch is taken from the log
  * when it asks. It ends after `closed`, when it is left, or when its signal is aborted.
  */
-export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Borrower {
+export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Borrower, Waiter {
   readonly #log: EventLog;
   readonly #pacer: Pacer;
   readonly #stream: Stream | undefined;
@@ -84,20 +85,20 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
     return new Promise((resolve, reject) => {
       this.#answer = resolve;
       this.#fail = reject;
-      this.#look();
+      this.wake();
     });
   }
 
   /** Ends, stands in line for what there is, or waits until there is more. */
-  readonly #look = (): void => {
+  wake(): void {
     if (!this.#open || this.#atEnd()) this.#close();
     else if (this.#after_seq < this.#log.next_seq - 1) takeTurn(this.#serve);
-    else this.#log.waiters.add(this.#look);
-  };
+    else this.#log.waiters.add(this);
+  }
 
   readonly #serve = (): void => {
     const bytes = batchBytes(this.#pacer.readers);
-    if (!this.#open) this.#look();
+    if (!this.#open) this.wake();
     else if (this.#log.archived(this.#after_seq)) this.#log.fetch(this.#after_seq, bytes).then(this.#tell, this.#broken);
     else this.#tell(this.#exact(this.#log.batch(this.#after_seq, bytes, !this.#lent)));
   };
@@ -105,7 +106,7 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
   readonly #tell = (taken: ProcessEvent[]): void => {
     const batch = this.#open ? this.#take(taken) : [];
     if (batch.length > 0) this.#answer?.({ done: false, value: batch });
-    else this.#look(); // all of it was of another stream: there may be more
+    else this.wake(); // all of it was of another stream: there may be more
   };
 
   readonly #broken = (error: unknown): void => {
@@ -150,7 +151,7 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
     this.#open = false;
     this.#pacer.delete(this);
     this.#log.borrowers.delete(this);
-    this.#log.waiters.delete(this.#look);
+    this.#log.waiters.delete(this);
     this.#answer?.(DONE);
     return DONE;
   }

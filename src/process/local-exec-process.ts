@@ -2,7 +2,6 @@ import {
   type CallOptions,
   DEFAULT_GRACE_MS,
   DEFAULT_PAGE,
-  DEFAULT_READ_BYTES,
   DEFAULT_STDIN_WAIT_MS,
   type ExecProcess,
   type FollowOptions,
@@ -10,7 +9,6 @@ import {
   GatewayError,
   type ListQuery,
   MAX_PAGE,
-  MAX_READ_BYTES,
   MAX_WAIT_MS,
   type ReadOutput,
   type ReadQuery,
@@ -24,9 +22,11 @@ import {
   type WatchQuery,
   type WriteOptions,
 } from '../protocol/index.js';
+import type { Leave } from '../protocol/leave.js';
 import { quoted } from '../protocol/quoted.js';
 import type { HostedProcess } from './hosted-process.js';
 import { labelMatch } from './labels.js';
+import { readAnswer } from './output-read.js';
 import type { ProcessHandler } from './process-handler.js';
 import { readLog } from './read-log.js';
 import { runProcess } from './run-process.js';
@@ -40,6 +40,7 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 /** Processes on this machine. */
 export class LocalExecProcess implements ExecProcess {
   readonly #handler: ProcessHandler;
+  readonly #stopping = () => this.#handler.stopping;
 
   constructor(handler: ProcessHandler) {
     this.#handler = handler;
@@ -70,35 +71,19 @@ export class LocalExecProcess implements ExecProcess {
     return { processes: page.map((process) => process.info()), next_cursor: more ? String(page.at(-1)?.index) : null };
   }
 
-  async get(process_id: string, { wait_ms = 0 }: { wait_ms?: number | undefined } = {}, { signal }: CallOptions = {}) {
+  async get(process_id: string, { wait_ms = 0 }: { wait_ms?: number | undefined } = {}, options: CallOptions = {}) {
     const process = this.#handler.get(process_id);
-    await this.#wait(process, () => process.log.exited !== null, wait_ms, signal);
+    await this.#wait(process, () => process.log.exited !== null, wait_ms, options.leave ?? options.signal);
     return process.info();
   }
 
-  async read(process_id: string, query: ReadQuery = {}, { signal }: CallOptions = {}): Promise<ReadOutput> {
-    const { after_seq = 0, wait_ms = 0, max_bytes = DEFAULT_READ_BYTES, stream } = query;
+  async read(process_id: string, query: ReadQuery = {}, options: CallOptions = {}): Promise<ReadOutput> {
+    const { after_seq = 0, wait_ms = 0 } = query;
     const process = this.#handler.get(process_id);
     process.checkCursor(after_seq);
     process.expectNoFollower();
-    const { log } = process;
-    const read = (ready: () => boolean, wait: number) => this.#wait(process, ready, wait, signal);
-    const { chunks, last_seq, gap } = await readLog(
-      log,
-      { after_seq, wait_ms, max_bytes: Math.min(max_bytes, MAX_READ_BYTES), stream },
-      read,
-    );
-    const { closed_seq } = log;
-    const exited = log.exited !== null && last_seq >= log.exited.seq ? log.exited : null;
-    return {
-      chunks,
-      next_seq: last_seq + 1,
-      exited: exited !== null,
-      exit_code: exited?.exit_code ?? null,
-      signal: exited?.signal ?? null,
-      closed: closed_seq !== null && last_seq >= closed_seq,
-      gap,
-    };
+    const wanted = { ...query, after_seq, wait_ms: Math.min(wait_ms, MAX_WAIT_MS), stopping: this.#stopping };
+    return readAnswer(process.log, await readLog(process.log, wanted, options.leave ?? options.signal));
   }
 
   async screen(process_id: string, query: ScreenQuery = {}, { signal }: CallOptions = {}) {
@@ -139,8 +124,8 @@ export class LocalExecProcess implements ExecProcess {
     return { running };
   }
 
-  #wait(process: HostedProcess, ready: () => boolean, wait_ms: number, signal?: AbortSignal): Promise<boolean> {
-    return waitUntil(process.log.waiters, () => ready() || this.#handler.stopping, Math.min(wait_ms, MAX_WAIT_MS), signal);
+  #wait(process: HostedProcess, ready: () => boolean, wait_ms: number, leave?: Leave): Promise<boolean> {
+    return waitUntil(process.log.waiters, () => ready() || this.#handler.stopping, Math.min(wait_ms, MAX_WAIT_MS), leave);
   }
 }
 

@@ -266,5 +266,5 @@ function exists(process_id: string, why: string): GatewayError {
 }
 
 async function closed(process: HostedProcess): Promise<void> {
-  while (process.state !== 'closed') await new Promise<void>((resolve) => process.log.waiters.add(resolve));
+  while (process.state !== 'closed') await new Promise<void>((resolve) => process.log.waiters.add({ wake: resolve }));
 }

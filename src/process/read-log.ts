@@ -1,39 +1,34 @@
 import { seqOf } from '../protocol/event-seq.js';
-import type { OutputEvent, Stream } from '../protocol/index.js';
+import { DEFAULT_READ_BYTES, MAX_READ_BYTES, type OutputEvent, type ReadQuery, type Stream } from '../protocol/index.js';
+import type { Leave } from '../protocol/leave.js';
 import { type EventLog, type LogRead, MAX_EVENTS } from './event-log.js';
+import { OutputRead } from './output-read.js';
+import { waitFor } from './wait-until.js';
 
 /** Taken from the archive at a time, in bytes. */
 const PAGE_BYTES = 512 * 1024;
 
-/** What one read asks for. */
-interface Wanted {
+/** A read, its time cut to what is allowed. */
+interface LogQuery extends ReadQuery {
   after_seq: number;
   wait_ms: number;
-  max_bytes: number;
-  stream: Stream | undefined;
+  /** Whether nobody may wait any more. */
+  stopping: () => boolean;
 }
 
-/** Resolves when `ready` is true, or after `wait_ms`. */
-type Wait = (ready: () => boolean, wait_ms: number) => Promise<unknown>;
-
 /** Reads output wherever it is, and waits while there is none: as `GET /processes/{process_id}/output` does. */
-export async function readLog(log: EventLog, { after_seq, wait_ms, max_bytes, stream }: Wanted, wait: Wait): Promise<LogRead> {
+export function readLog(log: EventLog, query: LogQuery, leave?: Leave): Promise<LogRead> {
+  const { after_seq, wait_ms, stream, stopping } = query;
+  const max_bytes = Math.min(query.max_bytes ?? DEFAULT_READ_BYTES, MAX_READ_BYTES);
   const until = performance.now() + wait_ms;
-  let place = after_seq;
-  for (;;) {
-    let now: LogRead = { chunks: [], last_seq: place, gap: null };
-    const news = () => {
-      now = log.read(place, max_bytes, stream);
-      if (now.chunks.length > 0 || now.gap !== null || log.archived(now.last_seq)) return true;
-      place = now.last_seq; // of what was looked at nothing matched
-      return log.closed_seq !== null || (log.exited !== null && log.exited.seq > after_seq);
-    };
-    await wait(news, until - performance.now());
+  const look = async (place: number): Promise<LogRead> => {
+    const read = new OutputRead(log, { after_seq, max_bytes, stream, stopping }, place);
+    const now = await waitFor(log.waiters, read, until - performance.now(), leave);
     if (now.chunks.length > 0 || !log.archived(now.last_seq)) return now;
     const { chunks, last_seq } = await readArchive(log, now.last_seq, max_bytes, stream);
-    if (chunks.length > 0 || now.gap !== null) return { chunks, last_seq, gap: now.gap };
-    place = last_seq;
-  }
+    return chunks.length > 0 || now.gap !== null ? { chunks, last_seq, gap: now.gap } : look(last_seq);
+  };
+  return look(after_seq);
 }
 
 /** Up to where memory begins, or something is missing. */

@@ -1,37 +1,73 @@
-import type { Waiters } from './waiters.js';
+import type { Leave } from '../protocol/leave.js';
+import type { Waiter, Waiters } from './waiters.js';
+
+/** What is waited for. */
+export interface Awaited<T> {
+  /** Gives it, or null to wait on; the last time it gives what there is. */
+  take(last: boolean): T | null;
+}
 
 /**
  * Waits until `ready()`, looked at now and after each wake-up, or for `wait_ms` at most.
  * @returns whether it became ready
- * @throws the signal's reason when `signal` is aborted first
+ * @throws the signal's reason when `leave` is aborted first
  */
-export function waitUntil(waiters: Waiters, ready: () => boolean, wait_ms: number, signal?: AbortSignal): Promise<boolean> {
-  if (signal?.aborted) return Promise.reject(signal.reason);
-  if (ready()) return Promise.resolve(true);
-  if (wait_ms <= 0) return Promise.resolve(false);
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      clearTimeout(timer);
-      waiters.delete(look);
-      signal?.removeEventListener('abort', abort);
-    };
-    const look = () => {
-      if (ready()) {
-        leave();
-        resolve(true);
-      } else {
-        waiters.add(look);
-      }
-    };
-    const abort = () => {
-      leave();
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      leave();
-      resolve(ready());
-    }, wait_ms);
-    waiters.add(look);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
+export function waitUntil(waiters: Waiters, ready: () => boolean, wait_ms: number, leave?: Leave): Promise<boolean> {
+  return waitFor(waiters, { take: (last) => ready() || (last ? false : null) }, wait_ms, leave);
+}
+
+/**
+ * Waits for something, looked for now and after each wake-up, or for `wait_ms` at most.
+ * @throws the signal's reason when `leave` is aborted first
+ */
+export function waitFor<T>(waiters: Waiters, awaited: Awaited<T>, wait_ms: number, leave?: Leave): Promise<T> {
+  if (leave?.aborted) return Promise.reject(leave.reason);
+  const now = awaited.take(wait_ms <= 0);
+  if (now !== null) return Promise.resolve(now);
+  return new Promise<T>((resolve) => new Wait(waiters, awaited, resolve, wait_ms, leave));
+}
+
+/** One who waits: an object that is all its listeners itself, since thousands wait for minutes. */
+class Wait<T> implements Waiter {
+  readonly #waiters: Waiters;
+  readonly #awaited: Awaited<T>;
+  readonly #resolve: (value: T | Promise<never>) => void;
+  readonly #leave: Leave | undefined;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(waiters: Waiters, awaited: Awaited<T>, resolve: (value: T | Promise<never>) => void, wait_ms: number, leave?: Leave) {
+    this.#waiters = waiters;
+    this.#awaited = awaited;
+    this.#resolve = resolve;
+    this.#leave = leave;
+    this.#timer = setTimeout(timeIsUp, wait_ms, this);
+    waiters.add(this);
+    leave?.addEventListener('abort', this);
+  }
+
+  wake(): void {
+    const value = this.#awaited.take(false);
+    if (value === null) this.#waiters.add(this);
+    else this.#end(value);
+  }
+
+  timeIsUp(): void {
+    this.#end(this.#awaited.take(true) as T);
+  }
+
+  /** The wait is given up. */
+  handleEvent(): void {
+    this.#end(Promise.reject(this.#leave?.reason));
+  }
+
+  #end(value: T | Promise<never>): void {
+    clearTimeout(this.#timer);
+    this.#waiters.delete(this);
+    this.#leave?.removeEventListener('abort', this);
+    this.#resolve(value);
+  }
+}
+
+function timeIsUp(wait: { timeIsUp(): void }): void {
+  wait.timeIsUp();
 }

@@ -1,10 +1,15 @@
+/** Who waits for something to happen. */
+export interface Waiter {
+  wake(): void;
+}
+
 /**
- * Callbacks to be called once, soon after something happened. All that happens in one turn of the event loop wakes
+ * Those to be woken once, soon after something happened. All that happens in one turn of the event loop wakes
  * them together, after the loop has read what there was: readers get batches, and the cost is one immediate, not one
  * timer or promise a chunk.
  */
 export class Waiters {
-  #waiting = new Set<() => void>();
+  #waiting = new Set<Waiter>();
   #scheduled = false;
 
   /** How many wait. */
@@ -12,15 +17,15 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  add(waiter: () => void): void {
+  add(waiter: Waiter): void {
     this.#waiting.add(waiter);
   }
 
-  delete(waiter: () => void): void {
+  delete(waiter: Waiter): void {
     this.#waiting.delete(waiter);
   }
 
-  /** Calls all that wait, at the end of this turn. */
+  /** Wakes all that wait, at the end of this turn. */
   wake(): void {
     if (this.#scheduled || this.#waiting.size === 0) return;
     this.#scheduled = true;
@@ -28,7 +33,7 @@ export class Waiters {
       this.#scheduled = false;
       const woken = this.#waiting;
       this.#waiting = new Set();
-      for (const waiter of woken) waiter();
+      for (const waiter of woken) waiter.wake();
     });
   }
 }

@@ -5,6 +5,7 @@ import { takeTurn } from './fair-turn.js';
 import type { HostedProcess } from './hosted-process.js';
 import { type LabelMatch, labelMatch } from './labels.js';
 import type { OutputTap, ProcessHandler } from './process-handler.js';
+import type { Waiter } from './waiters.js';
 
 /** Output of one process in one batch, in bytes, so that a chatty one does not keep the others waiting. */
 const BATCH_BYTES = 64 * 1024;
@@ -27,7 +28,7 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
   /** With output: all of it up to this moment was told. Null: nothing was seen before. */
   #seen: number | null = null;
   #open = true;
-  #wake: (() => void) | null = null;
+  #waiter: Waiter | null = null;
 
   constructor(handler: ProcessHandler, { label, output = false, after_id }: WatchQuery, signal?: AbortSignal) {
     this.#handler = handler;
@@ -53,8 +54,8 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
       if (batch.length > 0) return { done: false, value: batch };
       if (this.#dirty.size > 0) continue; // what was passed had no output
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        this.#handler.changes.waiters.add(resolve);
+        this.#waiter = { wake: resolve };
+        this.#handler.changes.waiters.add(this.#waiter);
       });
     }
     return this.#close();
@@ -158,9 +159,9 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
       this.#open = false;
       this.#handler.changes.watchers--;
       this.#handler.taps.delete(this.#tap);
-      if (this.#wake) {
-        this.#handler.changes.waiters.delete(this.#wake);
-        this.#wake();
+      if (this.#waiter) {
+        this.#handler.changes.waiters.delete(this.#waiter);
+        this.#waiter.wake();
       }
     }
     return { done: true, value: undefined };

@@ -1,4 +1,5 @@
 import type { SignalRequest, Written } from './control.js';
+import type { Leave } from './leave.js';
 import type { ChangeEvent, Gap, ProcessEvent, ReadOutput, Stream } from './output.js';
 import type { ProcessInfo, ProcessList, ProcessState, Terminated } from './process.js';
 import type { RunOutput, RunRequest } from './run.js';
@@ -8,6 +9,8 @@ import type { StartRequest, TtySize } from './start.js';
 /** Every call takes a signal that gives it up; a call given up rejects with the signal's reason. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
+  /** The same, for a call that only waits: it may take this instead of `signal`, which may then be made when it is asked for. */
+  leave?: Leave | undefined;
 }
 
 /** A start: `created` is false when a repeated start-once found the process it had started before. */

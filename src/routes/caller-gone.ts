@@ -38,31 +38,3 @@ class Caller implements CallOptions {
 
   readonly #leave = () => this.#gone?.abort();
 }
-
-/**
- * A long-poll: waits up to `wait_ms` for as long as the caller stays; when the gateway stops, it answers with what there is.
- * @param call the read to make; made again without a wait when the stop cut it
- */
-export async function longPoll<T>(
-  reply: FastifyReply,
-  stopping: AbortSignal,
-  wait_ms: number,
-  call: (wait_ms: number, signal?: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (wait_ms === 0 || stopping.aborted) return call(0);
-  return whileCallerStays(reply, async ({ signal: gone }) => {
-    const cut = new AbortController();
-    const abort = () => cut.abort();
-    if (gone?.aborted) abort();
-    gone?.addEventListener('abort', abort);
-    stopping.addEventListener('abort', abort);
-    try {
-      return await call(wait_ms, cut.signal);
-    } catch (error) {
-      if (stopping.aborted && !gone?.aborted) return await call(0);
-      throw error;
-    } finally {
-      stopping.removeEventListener('abort', abort);
-    }
-  });
-}

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import type { FastifyReply } from 'fastify';
 import { preferredType } from '../plugins/accept.js';
 import type { GatewayApp } from '../plugins/gateway-app.js';
@@ -8,7 +8,7 @@ import type { ExecProcess } from '../protocol/exec-process.js';
 import { DEFAULT_READ_BYTES, MAX_READ_BYTES } from '../protocol/limits.js';
 import { Encoding, type ReadOutput, Stream } from '../protocol/output.js';
 import { Strict } from '../protocol/schema.js';
-import { longPoll } from './caller-gone.js';
+import { longPoll } from './long-poll.js';
 import { rawParts, readResultJson } from './output-json.js';
 import { AfterSeq, checkHold, clampWait, HoldMs, MaxBytes, ProcessPath, WaitMs } from './parameters.js';
 import { followRaw } from './raw-follow.js';
@@ -24,7 +24,6 @@ const OutputParameters = Strict({
   hold_ms: HoldMs,
   follow: Type.Optional(Type.Boolean({ description: 'Stream the raw bytes until the output is closed.', default: false })),
 });
-type OutputParameters = Static<typeof OutputParameters>;
 
 const RAW_TYPES = ['application/octet-stream', 'text/plain'] as const;
 
@@ -34,39 +33,30 @@ export function outputRoute(app: GatewayApp, processes: ExecProcess, probes: Pro
   app.get(
     '/processes/:process_id/output',
     { config: { ticket: 'when_following' }, schema: { params: ProcessPath, querystring: OutputParameters } },
-    async (request, reply) => {
+    (request, reply) => {
       const { process_id } = request.params;
-      const { follow, ...query } = request.query;
+      const { query } = request;
       const { accept } = request.headers;
-      if (follow) {
+      if (query.follow) {
         checkHold(request.access, query.hold_ms);
         const type = preferredType(accept, RAW_TYPES);
         if (type === null) throw notRaw();
+        const { follow: _, ...wanted } = query;
         return followRaw(reply, contentType(type), probes.streamsEnd, (signal) =>
-          processes.follow(process_id, query, { signal, lend: true }),
+          processes.follow(process_id, wanted, { signal, lend: true }),
         );
       }
       const type = preferredType(accept, ['application/json', ...RAW_TYPES]) ?? 'application/json';
       const max_bytes = budget.room(Math.min(query.max_bytes ?? DEFAULT_READ_BYTES, MAX_READ_BYTES));
-      const output = await read(processes, process_id, { ...query, max_bytes }, reply, probes.stopping);
-      budget.hold(reply.raw, sizeOf(output));
-      if (type !== 'application/json') return sendRaw(reply, contentType(type), output);
-      return sendParts(reply, 200, JSON_TYPE, readResultJson(output, query.encoding ?? 'base64'));
+      const { after_seq, stream, encoding = 'base64' } = query;
+      return longPoll(reply, probes.stopping, clampWait(query.wait_ms ?? 0), (wait_ms, options) =>
+        processes.read(process_id, { after_seq, max_bytes, stream, wait_ms }, options),
+      ).then((output) => {
+        budget.hold(reply.raw, sizeOf(output));
+        if (type !== 'application/json') return sendRaw(reply, contentType(type), output);
+        return sendParts(reply, 200, JSON_TYPE, readResultJson(output, encoding));
+      });
     },
-  );
-}
-
-function read(
-  processes: ExecProcess,
-  process_id: string,
-  query: OutputParameters,
-  reply: FastifyReply,
-  stopping: AbortSignal,
-): Promise<ReadOutput> {
-  const { after_seq, stream, max_bytes } = query;
-  const wait_ms = clampWait(query.wait_ms ?? 0);
-  return longPoll(reply, stopping, wait_ms, (wait, signal) =>
-    processes.read(process_id, { after_seq, max_bytes, stream, wait_ms: wait }, { signal }),
   );
 }
 

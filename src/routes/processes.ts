@@ -5,7 +5,7 @@ import type { ExecProcess } from '../protocol/exec-process.js';
 import { DEFAULT_PAGE, MAX_PAGE } from '../protocol/limits.js';
 import { ProcessState } from '../protocol/process.js';
 import { Count, Strict } from '../protocol/schema.js';
-import { longPoll } from './caller-gone.js';
+import { longPoll } from './long-poll.js';
 import { clampWait, LabelQuery, labelPairs, ProcessPath, WaitMs } from './parameters.js';
 
 /** Query parameters of the list. */
@@ -29,7 +29,7 @@ export function processRoutes(app: GatewayApp, processes: ExecProcess, { stoppin
     async (request, reply) => {
       const { process_id } = request.params;
       const wait_ms = clampWait(request.query.wait_ms ?? 0);
-      return longPoll(reply, stopping, wait_ms, (wait, signal) => processes.get(process_id, { wait_ms: wait }, { signal }));
+      return longPoll(reply, stopping, wait_ms, (wait, options) => processes.get(process_id, { wait_ms: wait }, options));
     },
   );
 }

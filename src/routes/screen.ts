@@ -7,7 +7,7 @@ import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess } from '../protocol/exec-process.js';
 import { MAX_WAIT_MS } from '../protocol/limits.js';
 import { Count, Strict } from '../protocol/schema.js';
-import { longPoll } from './caller-gone.js';
+import { longPoll } from './long-poll.js';
 import { clampWait, ProcessPath } from './parameters.js';
 
 const ScreenParameters = Strict({
@@ -28,8 +28,8 @@ export function screenRoute(app: GatewayApp, processes: ExecProcess, { stopping 
     const offers = query.paint ? (['application/json'] as const) : (['text/plain', 'application/json'] as const);
     const type = preferredType(headers.accept, offers);
     if (type === null) throw new GatewayError('not_acceptable', `The screen is given as ${offers.join(' or ')}.`, { allowed: [...offers] });
-    const screen = await longPoll(reply, stopping, clampWait(query.wait_ms ?? 0), (wait_ms, signal) =>
-      processes.screen(params.process_id, { ...query, wait_ms }, { signal }),
+    const screen = await longPoll(reply, stopping, clampWait(query.wait_ms ?? 0), (wait_ms, options) =>
+      processes.screen(params.process_id, { ...query, wait_ms }, options),
     );
     if (type === 'application/json') return { ...screen, paint: screen.paint && encodeBase64(screen.paint) };
     reply.headers({

@@ -72,7 +72,7 @@ describe('the change log', () => {
     const log = new ChangeLog();
     log.watchers = 1;
     let woken = 0;
-    log.waiters.add(() => woken++);
+    log.waiters.add({ wake: () => woken++ });
     append(log);
     await turn();
     expect(woken).toBe(1);

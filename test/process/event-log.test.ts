@@ -163,8 +163,8 @@ describe('the event log', () => {
     const log = new EventLog(100);
     let woken = 0;
     const turn = new Promise<void>((resolve) => {
-      log.waiters.add(() => woken++);
-      log.waiters.add(resolve);
+      log.waiters.add({ wake: () => woken++ });
+      log.waiters.add({ wake: resolve });
     });
     log.append('stdout', Uint8Array.of(1));
     log.append('stdout', Uint8Array.of(2));

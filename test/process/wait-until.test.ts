@@ -9,10 +9,10 @@ describe('Waiters', () => {
   test('wake everyone who waited, once, after the turn', async () => {
     const waiters = new Waiters();
     const woken: number[] = [];
-    for (let i = 0; i < 3; i++) waiters.add(() => woken.push(i));
+    for (let i = 0; i < 3; i++) waiters.add({ wake: () => woken.push(i) });
     waiters.wake();
     waiters.wake();
-    waiters.add(() => woken.push(3));
+    waiters.add({ wake: () => woken.push(3) });
     expect(woken).toEqual([]);
     await turn();
     expect(woken).toEqual([0, 1, 2, 3]);
@@ -24,11 +24,13 @@ describe('Waiters', () => {
   test('who left is not woken, and who comes while others are woken waits for the next time', async () => {
     const waiters = new Waiters();
     const woken: string[] = [];
-    const gone = () => woken.push('gone');
+    const gone = { wake: () => woken.push('gone') };
     waiters.add(gone);
-    waiters.add(() => {
-      woken.push('first');
-      waiters.add(() => woken.push('again'));
+    waiters.add({
+      wake: () => {
+        woken.push('first');
+        waiters.add({ wake: () => woken.push('again') });
+      },
     });
     waiters.delete(gone);
     waiters.wake();
@@ -45,10 +47,10 @@ describe('Waiters', () => {
     const done = new Promise<void>((resolve) => {
       const round = () => {
         if (++rounds === 5) return resolve();
-        waiters.add(round);
+        waiters.add({ wake: round });
         waiters.wake();
       };
-      waiters.add(round);
+      waiters.add({ wake: round });
     });
     waiters.wake();
     await done;

@@ -7,7 +7,6 @@ import { Pacer } from '../../src/process/pacer.js';
 import { readLog } from '../../src/process/read-log.js';
 import { type TranscriptLimits, TranscriptStore } from '../../src/process/transcript/transcript-store.js';
 import type { TranscriptWriter } from '../../src/process/transcript/transcript-writer.js';
-import { waitUntil } from '../../src/process/wait-until.js';
 import type { FollowQuery, Gap, ProcessEvent, Stream } from '../../src/protocol/index.js';
 import { until } from '../support/proc.js';
 
@@ -81,8 +80,8 @@ export class RecordedLog {
     const { log } = this;
     const events: ProcessEvent[] = [];
     for (let after_seq = 0; after_seq !== log.closed_seq; ) {
-      const wait = (ready: () => boolean, wait_ms: number) => waitUntil(log.waiters, ready, wait_ms);
-      const { chunks, last_seq, gap } = await readLog(log, { after_seq, wait_ms: 60_000, max_bytes, stream }, wait);
+      const query = { after_seq, wait_ms: 60_000, max_bytes, stream, stopping: () => false };
+      const { chunks, last_seq, gap } = await readLog(log, query);
       if (gap) events.push({ event: 'gap', ...gap });
       events.push(...chunks);
       after_seq = last_seq;

@@ -17,7 +17,7 @@ export interface Source {
   readonly next_seq: number;
   readonly total_bytes: number;
   readonly closed_seq: number | null;
-  readonly waiters: { add(waiter: () => void): void; delete(waiter: () => void): void };
+  readonly waiters: { add(waiter: { wake(): void }): void; delete(waiter: { wake(): void }): void };
   /** What it holds after an event, oldest first. */
   pieces(after_seq: number): Iterable<LogPiece>;
   /** Keeps all after this event until it is told otherwise; returns the event after which it does, which is later where it has given up some. */
@@ -71,7 +71,7 @@ export class TranscriptWriter {
     this.#pace = pace;
     this.#begun = true;
     log.keepAfter(0);
-    log.waiters.add(this.#wake);
+    log.waiters.add(this);
     pace.join(this);
   }
 
@@ -97,10 +97,11 @@ export class TranscriptWriter {
     await this.#writing;
   }
 
-  readonly #wake = () => {
-    this.#log.waiters.add(this.#wake);
+  /** Something was printed. */
+  wake(): void {
+    this.#log.waiters.add(this);
     void this.flush();
-  };
+  }
 
   #write(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
@@ -185,7 +186,7 @@ export class TranscriptWriter {
 
   #end(): void {
     this.#over = true;
-    this.#log.waiters.delete(this.#wake);
+    this.#log.waiters.delete(this);
     if (this.#retry) clearTimeout(this.#retry);
     this.#retry = null;
   }
