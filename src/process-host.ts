@@ -4,9 +4,13 @@ import { FileLock } from './host/file-lock.js';
 import { HostServer } from './host/host-server.js';
 import type { HostedTranscripts, HostSettings } from './host/words.js';
 import { openDataDirectory } from './process/transcript/data-directory.js';
+import { loadXTerm } from './process/xterm.js';
 
 /** How long a host lives without a gateway, and with nothing to tell one, in milliseconds: longer than a restart takes. */
 const IDLE_MS = 60_000;
+
+/** What is needed later is loaded so long after the start, in milliseconds: by then the first calls are answered. */
+const LOAD_MS = 2_000;
 
 /** Between SIGTERM and SIGKILL for processes of a host that is told to end, in milliseconds. */
 const GRACE_MS = 2_000;
@@ -31,6 +35,16 @@ export async function runProcessHost(directory: DataDirectory, version: string, 
   process.on('SIGHUP', () => {}).on('SIGINT', () => {});
   process.once('SIGTERM', () => void server.close(GRACE_MS));
   await server.listen(directory.socket);
+  setTimeout(() => loadLate(log), LOAD_MS).unref();
+}
+
+/** An upgrade replaces the files of the package under a host that goes on. */
+function loadLate(log: (error: unknown) => void): void {
+  try {
+    loadXTerm();
+  } catch (error) {
+    log(error); // screens cannot be shown; all else can
+  }
 }
 
 /**

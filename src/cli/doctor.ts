@@ -8,7 +8,7 @@ import { hostStatus } from './status.js';
  * Checks a data directory; repairs what can be when asked to.
  * @throws {SettingError} for a directory that cannot be used at all
  */
-export async function doctor({ dataDir, repair: wanted = false }: DoctorOptions & { repair?: boolean }): Promise<void> {
+export async function doctor({ dataDir, repair: wanted }: DoctorOptions): Promise<void> {
   const directory = await settled(() => DataDirectory.open(dataDir));
   const checked = { directory, host: await hostStatus(directory) };
   for (const { name, find } of DIRECTORY_CHECKS) {

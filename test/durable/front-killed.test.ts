@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -67,11 +68,13 @@ test('D1 a gateway that is killed 5 times: every reader has every byte once, eve
   const to = { url: gateway().server.url, token: gateway().token, WebSocket, retry: RETRY };
   const env = { EXEC_GATEWAY_URL: gateway().server.url, EXEC_GATEWAY_TOKEN: gateway().token };
   const followed = await Promise.all([pipe, tty, sink.process_id].map((process_id) => processes.follow(process_id)));
+  const logs = spawnCli(['logs', '-f', pipe], { env });
+  await once(logs.child.stdout, 'data');
   const reading = Promise.all([
     polled(processes, pipe),
     polled(processes, tty),
     Promise.all([...followed, await attach({ ...to, process_id: pipe })].map(all)),
-    spawnCli(['logs', '-f', pipe], { env }).ended,
+    logs.ended,
     fed(processes, sink.process_id),
   ]);
   const host = await gateway().hostPid();
@@ -81,25 +84,27 @@ test('D1 a gateway that is killed 5 times: every reader has every byte once, eve
     // There is news, unless it is over.
     await persist((signal) => processes.read(pipe, { after_seq: next_seq - 1, wait_ms: 10_000 }, { signal }), patience);
   }
-  const [pipeText, ttyText, [pipeEvents = [], ttyEvents = [], echoed = [], attached = []], logs] = await reading;
+  const [pipeText, ttyText, [pipeEvents = [], ttyEvents = [], echoed = [], attached = []], printed] = await reading;
   expect(pipeText).toBe(WHOLE);
   expect(ttyText).toBe(ON_TTY);
   expectWhole(pipeEvents, WHOLE);
   expectWhole(ttyEvents, ON_TTY);
   expectWhole(attached, WHOLE);
   expectWhole(echoed, WHOLE);
-  expect([logs.code, logs.stdout.toString()]).toEqual([0, WHOLE]);
+  expect([printed.code, printed.stdout.toString()]).toEqual([0, WHOLE]);
   expect(await gateway().hostPid()).toBe(host);
 });
 
 test('D2 ids, labels, seqs, offsets and the time-out of a process outlive the gateway, and a repeated start starts nothing', async () => {
   const request = {
     process_id: 'kept',
-    argv: ['sh', '-c', 'echo begun; read line; echo "$line"; sleep 600'],
+    argv: ['sh', '-c', 'echo begun; read line; echo "$line"'],
     pipe_stdin: true,
     labels: { team: 'web' },
-    timeout_ms: 3_000,
   };
+  await gateway()
+    .processes()
+    .start({ process_id: 'limited', argv: ['sleep', '600'], timeout_ms: 500 });
   const before = await gateway().processes().start(request, { once: true });
   await gateway().processes().write('kept', Buffer.from('hel'), { offset: 0 });
   await gateway().crash();
@@ -110,7 +115,8 @@ test('D2 ids, labels, seqs, offsets and the time-out of a process outlive the ga
   await processes.write('kept', Buffer.from('hello\n'), { offset: 0 });
   const events = await all(await processes.follow('kept'));
   expect(textOf(events)).toBe('begun\nhello\n');
-  expect(await processes.get('kept')).toMatchObject({ state: 'closed', reason: 'timed_out', signal: 'SIGTERM' });
+  expect(await processes.get('kept')).toMatchObject({ state: 'closed', reason: 'exited' });
+  expect(await processes.get('limited', { wait_ms: 20_000 })).toMatchObject({ reason: 'timed_out', signal: 'SIGTERM' });
 });
 
 test('D3 a gateway that is told to end leaves its processes running, and says how to end them', async () => {

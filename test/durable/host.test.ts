@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { persist } from '../../src/client/persist.js';
 import { retrySettings } from '../../src/client/retry.js';
-import { runCli } from '../cli/run-cli.js';
 import { spawnCli } from '../cli/spawn-cli.js';
 import { isRunning, until } from '../support/proc.js';
 import { codeOf } from '../support/told.js';
@@ -38,18 +37,18 @@ describe('the data directory', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('runs already')]);
   });
 
-  test('one that others may enter, or that is none, is refused in a line', () => {
+  test('one that others may enter, or that is none, is refused in a line', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'durable-'));
     mkdirSync(join(dir, 'open'));
     chmodSync(join(dir, 'open'), 0o755);
     writeFileSync(join(dir, 'file'), '');
-    const refused = (path: string) => runCli(['serve', '--listen', '127.0.0.1:0', '--data-dir', path]);
-    expect(refused(join(dir, 'open'))).toMatchObject({
-      status: 2,
+    const refused = (path: string) => spawnCli(['serve', '--listen', '127.0.0.1:0', '--data-dir', path]).ended;
+    expect(await refused(join(dir, 'open'))).toMatchObject({
+      code: 2,
       stderr: expect.stringMatching(/--data-dir: .* is open to other users \(mode 0755\): chmod 700/),
     });
-    expect(refused(join(dir, 'file'))).toMatchObject({ status: 2, stderr: expect.stringContaining('cannot be used') });
-    expect(refused(join(dir, 'x'.repeat(110)))).toMatchObject({ status: 2, stderr: expect.stringContaining('too long for a socket') });
+    expect(await refused(join(dir, 'file'))).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be used') });
+    expect(await refused(join(dir, 'x'.repeat(110)))).toMatchObject({ code: 2, stderr: expect.stringContaining('too long for a socket') });
     rmSync(dir, { recursive: true });
   });
 });
