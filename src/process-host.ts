@@ -22,7 +22,8 @@ const GRACE_MS = 2_000;
  */
 export async function runProcessHost(directory: DataDirectory, version: string, transcripts: HostedTranscripts): Promise<void> {
   if (FileLock.take(directory.host_lock) === null) throw new DataDirectoryError(`A host of ${directory.path} runs already.`);
-  const log = (error: unknown) => void process.stderr.write(`${new Date().toISOString()} ${error instanceof Error ? error.stack : error}\n`);
+  const log = (error: unknown) =>
+    void process.stderr.write(`${new Date().toISOString()} ${error instanceof Error ? error.stack : error}\n`);
   const tellTrouble = (what: string, error?: Error) => log(error ? `${what} (${error.message})` : what);
   const environment = Environment.create({ data_dir: directory.path, hide: [directory.path], transcripts, tellTrouble });
   const server = new HostServer(machineOf(environment), {

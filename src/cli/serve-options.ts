@@ -81,7 +81,9 @@ function addFiles(command: Command): Command {
 
 function addStorage(command: Command): Command {
   return addTranscripts(
-    command.addOption(setting('--data-dir <dir>', 'directory that keeps processes and their output when the gateway ends; see also status, drain')),
+    command.addOption(
+      setting('--data-dir <dir>', 'directory that keeps processes and their output when the gateway ends; see also status, drain'),
+    ),
   );
 }
 

@@ -70,7 +70,15 @@ function createEnvironment(options: ServeOptions, host: ServedHost | undefined):
     throw new SettingError('--confine-cwd keeps working directories in the file root: give that with --fs-root, or leave it out.');
   }
   try {
-    return Environment.create({ url, token, limits: limitsOf(options), fs_root, confine_cwd, host: host?.link, hide: host && [host.directory.path] });
+    return Environment.create({
+      url,
+      token,
+      limits: limitsOf(options),
+      fs_root,
+      confine_cwd,
+      host: host?.link,
+      hide: host && [host.directory.path],
+    });
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new SettingError(`--fs-root: ${error.message}`, { cause: error });

@@ -22,10 +22,7 @@ export interface FrontOptions {
  * Takes a data directory for this program, as the only gateway on it, and its host: the one that is there, or a new one.
  * @throws {DataDirectoryError}
  */
-export async function openHost(
-  directory: DataDirectory,
-  { version, settings, transcripts, log }: FrontOptions,
-): Promise<HostLink> {
+export async function openHost(directory: DataDirectory, { version, settings, transcripts, log }: FrontOptions): Promise<HostLink> {
   const lock = await takeLock(directory);
   const greeting = { protocol: HOST_PROTOCOL, version, pid: process.pid, settings };
   const begin = () => findOrStartHost(directory, greeting, transcripts);
