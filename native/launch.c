@@ -9,9 +9,12 @@
 //     on_exit(code, signal), once, later
 //   resize(terminal, cols, rows)
 //   limitUnsent(socket, bytes): a TCP socket takes no more while so much of it was not sent yet; anything else is left as it is
+//   lock(fd): whether the file is now this program's alone (flock(2)), until it closes it or ends, however it ends
+//   peerUser(socket): the user id of whoever is at the other end of a unix socket; -1 where that cannot be told
 //   supported: whether this kernel has pidfds (Linux 5.3)
 #define _GNU_SOURCE
 #define NAPI_VERSION 8
+#include "guard.h"
 #include "starters.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -264,5 +267,7 @@ NAPI_MODULE_INIT() {
   offer(env, exports, "launch", launch, l);
   offer(env, exports, "resize", resize, NULL);
   offer(env, exports, "limitUnsent", limit_unsent, NULL);
+  offer(env, exports, "lock", lock, NULL);
+  offer(env, exports, "peerUser", peer_user, NULL);
   return exports;
 }

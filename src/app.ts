@@ -64,6 +64,8 @@ export interface Machine {
   sandbox?: Sandbox | null | undefined;
   /** Whether they are behind another gateway. Default false. */
   elsewhere?: boolean | undefined;
+  /** Whether the processes go on when this program ends. Default false. */
+  outlived?: boolean | undefined;
 }
 
 /**
@@ -118,7 +120,7 @@ export interface Front {
 export function addRoutes(
   app: GatewayApp,
   config: AppConfig,
-  { process: processes, files, sandbox, elsewhere }: Machine,
+  { process: processes, files, sandbox, elsewhere, outlived }: Machine,
   probes: Probes,
   { counts, keys, web }: Front,
 ): void {
@@ -138,18 +140,18 @@ export function addRoutes(
   metricsRoute(app, probes, counts, config.version);
   openapiRoute(app);
   if (web !== null) webRoutes(app, web);
-  codexRoute(app, config, { process: processes, files, sandbox, elsewhere }, probes);
+  codexRoute(app, config, { process: processes, files, sandbox, elsewhere, outlived }, probes);
 }
 
 function codexRoute(
   app: GatewayApp,
   config: AppConfig,
-  { process, files, sandbox = null, elsewhere = false }: Machine,
+  { process, files, sandbox = null, elsewhere = false, outlived = false }: Machine,
   { streamsEnd }: Probes,
 ): void {
   const { max_file_bytes, codex_linger_ms: linger_ms } = config;
   const log = (err: unknown) => app.log.error({ err }, 'a request of a Codex client failed');
-  const codex = new CodexServer({ process, files, sandbox, elsewhere, max_file_bytes, linger_ms, end: streamsEnd, log });
+  const codex = new CodexServer({ process, files, sandbox, elsewhere, outlived, max_file_bytes, linger_ms, end: streamsEnd, log });
   app.addHook('onClose', () => codex.ended());
   execServerRoute(app, (socket) => codex.accept(socket));
 }

@@ -5,27 +5,42 @@ import type { Started, StartRequest } from './protocol/index.js';
 import type { Sandbox, SandboxedFiles, SandboxPolicy } from './protocol/sandbox.js';
 import { SandboxedFileCalls } from './sandboxed-file-calls.js';
 
+/** Starts a program under a policy. */
+export type StartSandboxed = (request: StartRequest, policy: SandboxPolicy) => Promise<Started>;
+
+/**
+ * Starts programs in sandboxes, as processes of a handler.
+ * @param hide directories of the gateway that no program in a sandbox may see, whatever its policy says
+ */
+export function sandboxedStart(handler: ProcessHandler, hide: readonly string[]): StartSandboxed {
+  return async (request, policy) => {
+    const programs = await bubblewrap();
+    const kept = withoutSockets(policy, hide);
+    const { created, process } = await handler.start(request, false, (spec) => confined(spec, kept, programs));
+    return { created, process: process.info() };
+  };
+}
+
 /** Sandboxes on this machine, made with bubblewrap. */
 export class LocalSandbox implements Sandbox {
-  readonly #handler: ProcessHandler;
+  readonly start: StartSandboxed;
   readonly #fs_root: string;
+  readonly #hide: readonly string[];
   readonly #calls = new Set<SandboxedFileCalls>();
 
-  /** @param fs_root the directory that no path of a file leaves, whatever a policy says */
-  constructor(handler: ProcessHandler, fs_root: string) {
-    this.#handler = handler;
+  /**
+   * @param start starts programs, here or in the host
+   * @param fs_root the directory that no path of a file leaves, whatever a policy says
+   * @param hide directories of the gateway that no call of files may see
+   */
+  constructor(start: StartSandboxed, fs_root: string, hide: readonly string[]) {
+    this.start = start;
     this.#fs_root = fs_root;
-  }
-
-  async start(request: StartRequest, policy: SandboxPolicy): Promise<Started> {
-    const programs = await bubblewrap();
-    const kept = withoutSockets(policy);
-    const { created, process } = await this.#handler.start(request, false, (spec) => confined(spec, kept, programs));
-    return { created, process: process.info() };
+    this.#hide = hide;
   }
 
   files(): SandboxedFiles {
-    const calls = new SandboxedFileCalls(this.#fs_root, () => this.#calls.delete(calls));
+    const calls = new SandboxedFileCalls(this.#fs_root, this.#hide, () => this.#calls.delete(calls));
     this.#calls.add(calls);
     return calls;
   }

@@ -24,18 +24,23 @@ let of_all = 0;
 /** Calls of files under policies: the kernel keeps them, in one jail for each policy that is in use. */
 export class SandboxedFileCalls implements SandboxedFiles {
   readonly #fs_root: string;
+  readonly #hide: readonly string[];
   readonly #closed: () => void;
   readonly #jails = new Map<string, Kept>();
   readonly #end = new AbortController();
 
-  /** @param closed called when it is closed */
-  constructor(fs_root: string, closed: () => void) {
+  /**
+   * @param hide directories that no call may see, whatever its policy says
+   * @param closed called when it is closed
+   */
+  constructor(fs_root: string, hide: readonly string[], closed: () => void) {
     this.#fs_root = fs_root;
+    this.#hide = hide;
     this.#closed = closed;
   }
 
   async use<T>(policy: SandboxPolicy, act: (files: ExecutorFileSystem) => Promise<T>): Promise<T> {
-    const plan = mountPlan(withoutSockets(policy));
+    const plan = mountPlan(withoutSockets(policy, this.#hide));
     const key = keyOf(plan);
     const kept = this.#jails.get(key) ?? this.#begin(key, plan);
     kept.users++;

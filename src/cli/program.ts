@@ -1,11 +1,13 @@
 import { Command } from 'commander';
 import type { CpOptions } from './cp-options.js';
+import type { DoctorOptions, DrainOptions, HostOptions, StatusOptions } from './host-options.js';
 import type { AttachOptions, KillOptions, LogsOptions, PsOptions, RmOptions, WaitOptions } from './process-options.js';
 import type { RunOptions } from './run-options.js';
 import type { ServeOptions } from './serve-options.js';
 import { VERSION } from './version.js';
 
 const processes = () => import('./process-options.js');
+const hosts = () => import('./host-options.js');
 
 /** Each command with its action, in the order of the help. What one needs takes time to load, and the others do without. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
@@ -34,7 +36,16 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
     (await import('./cp-options.js'))
       .cpCommand()
       .action(async (paths: string[], options: CpOptions) => (await import('./cp.js')).cp(paths, options)),
+  status: async () =>
+    (await hosts()).statusCommand().action(async (options: StatusOptions) => (await import('./status.js')).status(options)),
+  drain: async () => (await hosts()).drainCommand().action(async (options: DrainOptions) => (await import('./drain.js')).drain(options)),
+  doctor: async () =>
+    (await hosts()).doctorCommand().action(async (options: DoctorOptions) => (await import('./doctor.js')).doctor(options)),
+  host: async () => (await hosts()).hostCommand().action(async (options: HostOptions) => (await import('./host.js')).host(options)),
 };
+
+/** What the gateway starts by itself: no help shows it. */
+const HIDDEN = 'host';
 
 /** What a person is told begins with this: the program, and the command that these words name. */
 export const spokenName = ([name = '']: string[]): string => (Object.hasOwn(COMMANDS, name) ? `exec-gateway ${name}` : 'exec-gateway');
@@ -50,6 +61,8 @@ export async function program(words: string[]): Promise<Command> {
   const [name = ''] = words;
   const named = Object.entries(COMMANDS).filter(([command]) => command === name);
   all.showHelpAfterError(`(try: ${spokenName(words)} --help)`);
-  for (const [, create] of named.length > 0 ? named : Object.entries(COMMANDS)) all.addCommand((await create()).copyInheritedSettings(all));
+  for (const [command, create] of named.length > 0 ? named : Object.entries(COMMANDS)) {
+    all.addCommand((await create()).copyInheritedSettings(all), { hidden: command === HIDDEN });
+  }
   return all;
 }

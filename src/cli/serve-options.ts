@@ -80,10 +80,18 @@ function addFiles(command: Command): Command {
 }
 
 function addStorage(command: Command): Command {
+  return addTranscripts(
+    command.addOption(
+      setting('--data-dir <dir>', 'directory that keeps processes and their output when the gateway ends; see also status, drain'),
+    ),
+  );
+}
+
+/** Adds the flags that say how much output is kept on disk. */
+export function addTranscripts(command: Command): Command {
   const { transcript_bytes, transcript_total_bytes } = DEFAULT_TRANSCRIPT_LIMITS;
   const most = 2 ** 50 - 1;
   return command
-    .addOption(setting('--data-dir <dir>', 'directory that keeps the output of processes on disk; without it all is in memory'))
     .addOption(count('--transcript-bytes <bytes>', 'output kept on disk per process', transcript_bytes, MIN_TRANSCRIPT_BYTES, most))
     .addOption(
       count('--transcript-total-bytes <bytes>', 'output kept on disk of all processes', transcript_total_bytes, MIN_TRANSCRIPT_BYTES, most),

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
-import { createLogger } from '../logger.js';
 import { CODEX_LINGER_MS, GatewayError } from '../protocol/index.js';
 import { standardStream } from '../standard-stream.js';
 import { webFiles } from '../web-files.js';
 import { banner } from './banner.js';
 import { listen } from './listen.js';
+import { type ServedHost, serveHost } from './serve-host.js';
 import type { ServeOptions } from './serve-options.js';
 import { Shutdown } from './shutdown.js';
 import { readToken, readUpstreamToken, SettingError } from './token.js';
@@ -24,7 +24,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   refuseUnknownVariables(process.env);
   const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
   const { listen: at } = options;
-  const environment = createEnvironment(options);
+  const host = await serveHost(options, limitsOf(options));
+  const environment = createEnvironment(options, host);
   const shutdown = new Shutdown(environment);
   const app = buildApp(
     {
@@ -48,7 +49,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const told = standardStream(1);
   const end = (signal: NodeJS.Signals) => {
     if (shutdown.begun) return void environment.close(0);
-    told.write(`exec-gateway ends on ${signal}, and ends its processes first; a second signal ends them at once\n`);
+    told.write(`exec-gateway ends on ${signal}, ${host ? hostStays(host) : andItsProcesses}\n`);
     void shutdown.run(app, options.shutdownGraceMs).then(() => process.exit(0));
   };
   process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', end);
@@ -56,33 +57,38 @@ export async function serve(options: ServeOptions): Promise<void> {
   told.write(banner(url, at.kind === 'unix' ? at.path : null, token, webFiles(WEB_DIR) !== null));
 }
 
-function createEnvironment(options: ServeOptions): Environment {
+const andItsProcesses = 'and ends its processes first; a second signal ends them at once';
+const hostStays = ({ directory }: ServedHost) => `its processes run on; exec-gateway drain --data-dir ${directory.path} ends them`;
+
+function createEnvironment(options: ServeOptions, host: ServedHost | undefined): Environment {
   const { upstream: url, fsRoot: fs_root, confineCwd: confine_cwd } = options;
   const token = readUpstreamToken(options);
   if (url !== undefined && (fs_root !== undefined || confine_cwd)) {
     throw new SettingError('--fs-root and --confine-cwd are for what is on this machine: give them to the gateway at --upstream.');
   }
-  if (url !== undefined && options.dataDir !== undefined) {
-    throw new SettingError('--data-dir is for processes of this machine: give it to the gateway at --upstream.');
-  }
   if (confine_cwd && fs_root === undefined) {
     throw new SettingError('--confine-cwd keeps working directories in the file root: give that with --fs-root, or leave it out.');
   }
-  const limits = {
-    max_processes: options.maxProcesses,
-    retain_bytes: options.retainBytes,
-    retain_closed_ms: options.retainClosedMs,
-    max_closed: options.maxClosed,
-    max_closed_bytes: options.maxClosedBytes,
-  };
-  const { dataDir: data_dir, transcriptBytes: transcript_bytes, transcriptTotalBytes: transcript_total_bytes } = options;
-  const transcripts = { transcript_bytes, transcript_total_bytes };
-  const log = createLogger(options.logLevel);
-  const tellTrouble = (what: string, err?: Error) => (err ? log.error({ err }, what) : log.info(what));
   try {
-    return Environment.create({ url, token, limits, fs_root, confine_cwd, data_dir, transcripts, tellTrouble });
+    return Environment.create({
+      url,
+      token,
+      limits: limitsOf(options),
+      fs_root,
+      confine_cwd,
+      host: host?.link,
+      hide: host && [host.directory.path],
+    });
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw new SettingError(`${error.fields.field === 'data_dir' ? '--data-dir' : '--fs-root'}: ${error.message}`, { cause: error });
+    throw new SettingError(`--fs-root: ${error.message}`, { cause: error });
   }
 }
+
+const limitsOf = (options: ServeOptions) => ({
+  max_processes: options.maxProcesses,
+  retain_bytes: options.retainBytes,
+  retain_closed_ms: options.retainClosedMs,
+  max_closed: options.maxClosed,
+  max_closed_bytes: options.maxClosedBytes,
+});

@@ -22,8 +22,10 @@ export interface CodexOptions {
   files: ExecutorFileSystem;
   /** What keeps programs and calls of files to a policy; null where nothing can. */
   sandbox: Sandbox | null;
-  /** Whether they are behind another gateway, which outlives this one. */
+  /** Whether they are behind another gateway. */
   elsewhere: boolean;
+  /** Whether the processes go on when this program ends. */
+  outlived: boolean;
   /** Largest file a call may make, in bytes; null for any. */
   max_file_bytes: number | null;
   /** How long a session lives without a connection, and how long an ended process is known in it, in milliseconds. */
@@ -104,7 +106,7 @@ export class CodexServer {
   #end(): void {
     for (const connection of this.#connections) connection.end(GOING_AWAY, 'the gateway is shutting down');
     const sessions = [...this.#sessions.values()];
-    if (this.#options.elsewhere) this.#ended = Promise.all(sessions.map((session) => session.end()));
+    if (this.#options.outlived) this.#ended = Promise.all(sessions.map((session) => session.end()));
     else for (const session of sessions) session.forget();
   }
 }

@@ -9,7 +9,7 @@ import type { FileRoot } from './file-root.js';
  * its working directory by itself.
  * @returns what makes the directory asked for the one to be used; it throws `path_outside_root`
  */
-export function confinedCwd({ path: root }: FileRoot): (cwd: string | undefined) => string {
+export function confinedCwd({ path: root }: Pick<FileRoot, 'path'>): (cwd: string | undefined) => string {
   const inside = (path: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
   return (cwd = '.') => {
     const asked = resolve(root, cwd);

@@ -4,7 +4,7 @@ import type { ProcessStats } from '../protocol/process-stats.js';
 export interface Probes {
   /** Resolves when what runs the processes takes work; else rejects with the `GatewayError` to answer. */
   ready(): Promise<void>;
-  stats(): ProcessStats;
+  stats(): ProcessStats | Promise<ProcessStats>;
   /** True from the first moment of a shutdown: new requests are refused. */
   shutting_down(): boolean;
   /** Aborted when long-polls have to be answered now. */

@@ -43,6 +43,14 @@ type ConfineCwd = (cwd: string | undefined) => string | undefined;
 /** Makes the launch that is wanted of the one that was asked for, or throws. */
 type Wrap = (spec: LaunchSpec) => LaunchSpec;
 
+/** What can change while processes run. */
+export interface HandlerSettings {
+  limits: Partial<ProcessLimits>;
+  /** The environment that children inherit from. */
+  env: NodeJS.ProcessEnv;
+  confineCwd?: ConfineCwd | undefined;
+}
+
 /** Told whenever a process printed. */
 export type OutputTap = (process: HostedProcess) => void;
 
@@ -60,12 +68,13 @@ export class ProcessHandler implements ProcessHooks {
   readonly #spent = new Set<string>();
   readonly #retention: Retention;
   /** What children inherit from. */
-  readonly #own_env = { ...process.env };
-  readonly #confineCwd: ConfineCwd;
   readonly #store: TranscriptStore | null;
+  #own_env: NodeJS.ProcessEnv = { ...process.env };
+  #confineCwd: ConfineCwd;
   #started_total = 0;
   #exited_total = 0;
   #output_bytes_total = 0;
+  #draining = false;
   #stopping = false;
 
   /**
@@ -77,6 +86,18 @@ export class ProcessHandler implements ProcessHooks {
     this.#store = store;
     this.#confineCwd = confineCwd;
     this.#retention = new Retention(limits, (process) => this.#forget(process));
+  }
+
+  /** Lets other limits, another base of environments and another rule of working directories hold from now on. */
+  configure({ limits, env, confineCwd = (cwd) => cwd }: HandlerSettings): void {
+    Object.assign(this.limits, limits);
+    this.#own_env = env;
+    this.#confineCwd = confineCwd;
+  }
+
+  /** Refuses new starts from now on. */
+  drain(): void {
+    this.#draining = true;
   }
 
   /** Whether the end has begun: long-polls answer at once. */
@@ -189,8 +210,9 @@ export class ProcessHandler implements ProcessHooks {
   }
 
   #admit(): void {
-    if (this.#stopping)
+    if (this.#draining || this.#stopping) {
       throw new GatewayError('shutting_down', 'The gateway is shutting down and starts nothing: try another one, or later.');
+    }
     const { max_processes } = this.limits;
     if (this.#open.size + this.#launching.size >= max_processes) {
       throw new GatewayError(

@@ -22,7 +22,11 @@ export function sandboxDirectory(): string {
   throw new SandboxRefusal(`This machine cannot enforce a sandbox: ${path} is no directory of this user alone (mode 0700).`);
 }
 
-/** The policy, with that directory hidden. It is there before the first sandbox is. */
-export function withoutSockets({ rules, network }: SandboxPolicy): SandboxPolicy {
-  return { rules: [...rules, { path: sandboxDirectory(), access: 'deny', skip_missing: false }], network };
+/**
+ * The policy, with that directory hidden, which is there before the first sandbox is.
+ * @param hide further directories that nothing in a sandbox may see
+ */
+export function withoutSockets({ rules, network }: SandboxPolicy, hide: readonly string[]): SandboxPolicy {
+  const hidden = [sandboxDirectory(), ...hide].map((path) => ({ path, access: 'deny' as const, skip_missing: false }));
+  return { rules: [...rules, ...hidden], network };
 }

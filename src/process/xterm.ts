@@ -70,10 +70,21 @@ export interface XTermLine {
 
 const require = createRequire(import.meta.url);
 
-/** Makes a terminal. The packages are loaded with the first one: most gateways show no screen. */
-export function openXTerm(size: Partial<TtySize>, scrollback: number): XTerm {
+/** The packages, loaded when they are first asked for: most gateways show no screen. */
+function packages() {
   const headless = require('@xterm/headless') as { Terminal: typeof Terminal };
   const unicode = require('@xterm/addon-unicode11') as { Unicode11Addon: typeof Unicode11Addon };
+  return { headless, unicode };
+}
+
+/** Loads what screens need, for a program that may outlive the files it was started from. */
+export function loadXTerm(): void {
+  packages();
+}
+
+/** Makes a terminal. */
+export function openXTerm(size: Partial<TtySize>, scrollback: number): XTerm {
+  const { headless, unicode } = packages();
   const terminal = new headless.Terminal({ ...size, scrollback, allowProposedApi: true, logLevel: 'off' });
   // Emoji are two cells wide, as programs of today take them.
   terminal.loadAddon(new unicode.Unicode11Addon() as never);

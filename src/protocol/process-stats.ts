@@ -14,3 +14,15 @@ export interface ProcessStats {
   /** Writes of transcripts that failed. */
   transcript_failures_total: number;
 }
+
+/** Where there is nothing. */
+export const NO_STATS: ProcessStats = {
+  running: 0,
+  retained: 0,
+  started_total: 0,
+  exited_total: 0,
+  retained_bytes: 0,
+  output_bytes_total: 0,
+  transcript_bytes: 0,
+  transcript_failures_total: 0,
+};

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import type { RequestCounts } from '../plugins/request-log.js';
-import type { ProcessStats } from '../protocol/process-stats.js';
+import { NO_STATS, type ProcessStats } from '../protocol/process-stats.js';
 import { LoopDelay, type LoopDelays } from './loop-delay.js';
 import { NoQuery } from './parameters.js';
 
@@ -50,25 +50,27 @@ async function createRegistry(probes: Probes, counts: RequestCounts, delay: Loop
   const { Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
-  const gauge = (name: string, help: string, value: () => number) => {
+  const gauge = (name: string, help: string, value: () => number | Promise<number>) => {
     new Gauge({
       name,
       help,
       registers,
-      collect() {
-        this.set(value());
+      async collect() {
+        this.set(await value());
       },
     });
   };
-  for (const [name, help, stat] of GAUGES) gauge(name, help, () => probes.stats()[stat]);
+  const stats = latestStats(probes);
+  for (const [name, help, stat] of GAUGES) gauge(name, help, async () => (await stats())[stat]);
   for (const [name, help, stat] of COUNTERS) {
     new Counter({
       name,
       help,
       registers,
-      collect() {
+      async collect() {
+        const now = await stats();
         this.reset();
-        this.inc(probes.stats()[stat]);
+        this.inc(now[stat]);
       },
     });
   }
@@ -93,4 +95,24 @@ async function createRegistry(probes: Probes, counts: RequestCounts, delay: Loop
     1,
   );
   return registry;
+}
+
+/** Asks once for all metrics of a scrape. What cannot be reached now is told as it was when it could. */
+function latestStats({ stats }: Probes): () => Promise<ProcessStats> {
+  let last = NO_STATS;
+  let asked: Promise<ProcessStats> | null = null;
+  const ask = async () => {
+    try {
+      last = await stats();
+    } catch {
+      // A scrape is not the place to tell of it.
+    }
+    return last;
+  };
+  return () => {
+    asked ??= ask().finally(() => {
+      asked = null;
+    });
+    return asked;
+  };
 }

@@ -22,7 +22,7 @@ beforeAll(() => {
     ['newer', '2\n'],
     ['other', 'photos'],
   ] as const) {
-    mkdirSync(join(dir, name));
+    mkdirSync(join(dir, name), { mode: 0o700 });
     file(`${name}/format`, format);
   }
 });

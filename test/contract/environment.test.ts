@@ -19,7 +19,7 @@ const HOST_ENV = {
   TZ: 'UTC',
 };
 
-describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
+describe.each([...BACKENDS_AND_LAUNCHERS, 'hosted'] as const)('%s', (name) => {
   const backend = useBackend(name, { env: HOST_ENV, token: TOKEN });
 
   /** The variables a child has, as `env` prints them. */

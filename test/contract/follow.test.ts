@@ -3,7 +3,7 @@ import type { ProcessEvent } from '../../src/protocol/index.js';
 import { BACKENDS_AND_SOCKETS, useBackend } from '../support/backends.js';
 import { followAll, readAll, readUntil, sha256, type Told } from '../support/told.js';
 
-describe.each(BACKENDS_AND_SOCKETS)('%s', (name) => {
+describe.each([...BACKENDS_AND_SOCKETS, 'hosted'] as const)('%s', (name) => {
   const backend = useBackend(name);
 
   it('each event comes once and in order, up to closed', async () => {

@@ -3,7 +3,7 @@ import type { ReadQuery } from '../../src/protocol/index.js';
 import { BACKENDS_AND_SOCKETS, useBackend } from '../support/backends.js';
 import { bytesOf, codeOf, errorOf, followAll, readAll, readUntil } from '../support/told.js';
 
-describe.each(BACKENDS_AND_SOCKETS)('%s', (name) => {
+describe.each([...BACKENDS_AND_SOCKETS, 'hosted'] as const)('%s', (name) => {
   const backend = useBackend(name);
   const read = (process_id: string, query?: ReadQuery) => backend.process.read(process_id, query);
 

@@ -6,7 +6,7 @@ import { codeOf, errorOf, readAll, sha256 } from '../support/told.js';
 const MIB = 1024 * 1024;
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
+describe.each([...BACKENDS_AND_LAUNCHERS, 'hosted'] as const)('%s', (name) => {
   const backend = useBackend(name);
   const sh = (script: string) => ['sh', '-c', script];
 

@@ -5,7 +5,7 @@ import { MAX_WAIT_MS, type StartRequest } from '../../src/protocol/index.js';
 import { BACKENDS, useBackend } from '../support/backends.js';
 import { codeOf, errorOf, readAll } from '../support/told.js';
 
-describe.each(BACKENDS)('%s', (name) => {
+describe.each([...BACKENDS, 'hosted'] as const)('%s', (name) => {
   const backend = useBackend(name, { limits: { max_closed: 5 } });
   const once = (request: StartRequest) => backend.process.start(request, { once: true });
 

@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 const NOTHING = new Uint8Array();
 let gates = 0;
 
-describe.each(ALL_BACKENDS)('%s', (name) => {
+describe.each([...ALL_BACKENDS, 'hosted'] as const)('%s', (name) => {
   const backend = useBackend(name);
   const write = (process_id: string, text: string | Uint8Array, query?: WriteOptions) =>
     backend.process.write(process_id, typeof text === 'string' ? Buffer.from(text) : text, query);

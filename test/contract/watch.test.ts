@@ -3,7 +3,7 @@ import type { ChangeEvent, WatchQuery } from '../../src/protocol/index.js';
 import { BACKENDS, useBackend } from '../support/backends.js';
 import { readAll, readUntil } from '../support/told.js';
 
-describe.each(BACKENDS)('%s', (name) => {
+describe.each([...BACKENDS, 'hosted'] as const)('%s', (name) => {
   const backend = useBackend(name);
 
   /** A watcher: `until` reads on to a change; `left` leaves and resolves when the loop is over. */

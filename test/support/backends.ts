@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -8,14 +8,14 @@ import { Environment, type ProcessLimits } from '../../src/environment.js';
 import { type ExecProcess, type ExecutorFileSystem, type ProcessInfo, SSE_TYPE, type StartRequest } from '../../src/protocol/index.js';
 import { AttachedProcess } from './attached-process.js';
 import { GatewayServer } from './gateway-server.js';
-import { commandLine, descriptors, markedProcesses, until } from './proc.js';
+import { commandLine, descriptors, isRunning, markedProcesses, until } from './proc.js';
 
 /**
  * `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway, followed by server-sent events. `portable`: behind a
  * gateway that starts programs without the native launcher. `attached`: behind a gateway in front of a gateway, followed and
- * written to by WebSocket.
+ * written to by WebSocket. `hosted`: behind a gateway with a data directory, in the host beside it.
  */
-export type BackendName = 'local' | 'remote' | 'proxied' | 'portable' | 'attached';
+export type BackendName = 'local' | 'remote' | 'proxied' | 'portable' | 'attached' | 'hosted';
 
 /** Where the contract holds: everywhere. */
 export const BACKENDS: BackendName[] = ['local', 'remote', 'proxied'];
@@ -26,7 +26,7 @@ export const BACKENDS_AND_LAUNCHERS: BackendName[] = [...BACKENDS, 'portable'];
 /** The same, and by WebSocket: for what concerns following and writing. */
 export const BACKENDS_AND_SOCKETS: BackendName[] = [...BACKENDS, 'attached'];
 
-/** All of them. */
+/** All of them but the host. */
 export const ALL_BACKENDS: BackendName[] = [...BACKENDS_AND_LAUNCHERS, 'attached'];
 
 export interface BackendOptions {
@@ -98,12 +98,19 @@ export class Backend {
 
   /** The program that holds the processes. */
   get host_pid(): number {
+    if (this.#hosted) return Number(readFileSync(join(this.data_dir, 'host.lock'), 'utf8'));
     return this.servers[0]?.pid ?? process.pid;
+  }
+
+  /** Whether the processes are in a host beside the gateway. */
+  get #hosted(): boolean {
+    return this.name === 'hosted' || (this.#options.data_dir === true && this.name !== 'local');
   }
 
   /** All programs of the product that take part, this one only when it holds the processes. */
   get pids(): number[] {
-    return this.servers.length > 0 ? this.servers.map(({ pid }) => pid) : [process.pid];
+    if (this.servers.length === 0) return [process.pid];
+    return [...new Set([this.host_pid, ...this.servers.map(({ pid }) => pid)])];
   }
 
   async start(argv: string[], rest: Omit<StartRequest, 'argv'> = {}): Promise<ProcessInfo> {
@@ -129,6 +136,7 @@ export class Backend {
     await this.#environment?.close();
     // One that fails to end well must not leave the others running.
     const stopped = await Promise.allSettled(this.servers.map((server) => server.stop()));
+    if (this.#hosted) await this.#endHost();
     for (const [name, value] of Object.entries(this.#own_env)) setOwn(name, value);
     rmSync(this.dir, { recursive: true, force: true });
     for (const result of stopped) if (result.status === 'rejected') throw result.reason;
@@ -155,6 +163,12 @@ export class Backend {
     }
   }
 
+  async #endHost(): Promise<void> {
+    const { host_pid } = this;
+    process.kill(host_pid, 'SIGTERM');
+    await until('the host is gone', () => !isRunning(host_pid), 20_000);
+  }
+
   async #openLocal(): Promise<void> {
     for (const [name, value] of Object.entries(this.#env())) {
       this.#own_env[name] = process.env[name];
@@ -172,12 +186,12 @@ export class Backend {
   }
 
   async #openRemote(): Promise<void> {
-    const { limits = {}, flags = [], prefix = [], token: given, confined = false, confine_cwd = false, data_dir = false } = this.#options;
+    const { limits = {}, flags = [], prefix = [], token: given, confined = false, confine_cwd = false } = this.#options;
     const settings = Object.entries(limits).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
     const common = ['--log-level', 'warn', ...flags];
     const files = [...(confined ? ['--fs-root', this.root] : []), ...(confine_cwd ? ['--confine-cwd'] : [])];
     const host = await GatewayServer.start({
-      flags: [...common, ...settings, ...files, ...(data_dir ? ['--data-dir', this.data_dir] : [])],
+      flags: [...common, ...settings, ...files, ...(this.#hosted ? ['--data-dir', this.data_dir] : [])],
       env: this.#env(),
       prefix,
       ...(given ? { token: given } : {}),

@@ -8,6 +8,9 @@ const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 /** Longest time to get ready, and to end after SIGTERM: the gateway promises 10 s for the latter. */
 const PATIENCE_MS = 10_000;
 
+/** How long a start may take, in milliseconds. */
+const START_MS = 30_000;
+
 /** Words on stderr that no healthy gateway says: warnings of Node, errors nobody caught, requests that failed inside. */
 const FAULTS = /\(node:|MaxListeners|unhandled|uncaught|"level":[56]0/i;
 
@@ -68,6 +71,13 @@ export class GatewayServer {
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   }
 
+  /** Ends it at once, as a crash does. */
+  async kill(): Promise<void> {
+    const closed = once(this.#child, 'close');
+    this.#child.kill('SIGKILL');
+    await closed;
+  }
+
   /** Ends it with SIGTERM. Fails when it does not exit with 0 in time, had ended before, or told of a fault on stderr. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.#child;
@@ -97,7 +107,7 @@ function address(child: ChildProcess, output: { stdout: string; stderr: string }
       child.kill('SIGKILL');
       reject(new Error(`The gateway ${why}.\n${output.stdout}${output.stderr}`));
     };
-    const overdue = setTimeout(() => fail(`was not ready within ${PATIENCE_MS} ms`), PATIENCE_MS);
+    const overdue = setTimeout(() => fail(`was not ready within ${START_MS} ms`), START_MS);
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
     const early = (code: number | null) => {
       clearTimeout(overdue);
