@@ -5,14 +5,14 @@ import { FileLock } from './file-lock.js';
 import { HOST_PROTOCOL, type HostStatus } from './words.js';
 
 /** What a check found wrong. */
-export interface Finding {
+interface Finding {
   what: string;
   /** Puts it right; null where a person has to, who is told how in `what`. */
   repair: (() => void) | null;
 }
 
 /** What is known of a data directory before it is checked. */
-export interface Checked {
+interface Checked {
   directory: DataDirectory;
   /** Its host; null when none answers. */
   host: HostStatus | null;

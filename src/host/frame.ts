@@ -6,7 +6,7 @@ export const KIND = { call: 1, cancel: 2, room: 3, answer: 4, failure: 5, part: 
 export type Kind = (typeof KIND)[keyof typeof KIND];
 
 /** Bytes ahead of a frame: the size of what follows, the number of the call, the kind, the size of the JSON; each 32 bits, little-endian. */
-export const HEAD_BYTES = 16;
+const HEAD_BYTES = 16;
 
 /** Largest frame, in bytes: sixteen times what a call may carry. More is none of ours. */
 const MAX_FRAME_BYTES = 1024 * 1024 * 1024;
