@@ -13,8 +13,8 @@ const LIMITS = {
   echoTo100: 2,
   echoTo1000: 1.5,
   sleeping: 1.6,
-  waiting: 1.4,
-  answered: 2,
+  waiting: 1.25,
+  answered: 1.5,
 };
 
 const rounds = Number(process.argv[2] ?? 5);
