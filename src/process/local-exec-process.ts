@@ -2,6 +2,7 @@ import {
   type CallOptions,
   DEFAULT_GRACE_MS,
   DEFAULT_PAGE,
+  DEFAULT_READ_BYTES,
   DEFAULT_STDIN_WAIT_MS,
   type ExecProcess,
   type FollowOptions,
@@ -9,6 +10,7 @@ import {
   GatewayError,
   type ListQuery,
   MAX_PAGE,
+  MAX_READ_BYTES,
   MAX_WAIT_MS,
   type ReadOutput,
   type ReadQuery,
@@ -26,9 +28,8 @@ import type { Leave } from '../protocol/leave.js';
 import { quoted } from '../protocol/quoted.js';
 import type { HostedProcess } from './hosted-process.js';
 import { labelMatch } from './labels.js';
-import { readAnswer } from './output-read.js';
+import { readOutput } from './output-read.js';
 import type { ProcessHandler } from './process-handler.js';
-import { readLog } from './read-log.js';
 import { runProcess } from './run-process.js';
 import { waitForScreen } from './wait-for-screen.js';
 import { waitUntil } from './wait-until.js';
@@ -78,12 +79,18 @@ export class LocalExecProcess implements ExecProcess {
   }
 
   async read(process_id: string, query: ReadQuery = {}, options: CallOptions = {}): Promise<ReadOutput> {
-    const { after_seq = 0, wait_ms = 0 } = query;
+    const { after_seq = 0, wait_ms = 0, max_bytes = DEFAULT_READ_BYTES, stream } = query;
     const process = this.#handler.get(process_id);
     process.checkCursor(after_seq);
     process.expectNoFollower();
-    const wanted = { ...query, after_seq, wait_ms: Math.min(wait_ms, MAX_WAIT_MS), stopping: this.#stopping };
-    return readAnswer(process.log, await readLog(process.log, wanted, options.leave ?? options.signal));
+    return readOutput(process.log, {
+      after_seq,
+      max_bytes: Math.min(max_bytes, MAX_READ_BYTES),
+      stream,
+      until: performance.now() + Math.min(wait_ms, MAX_WAIT_MS),
+      stopping: this.#stopping,
+      leave: options.leave ?? options.signal,
+    });
   }
 
   async screen(process_id: string, query: ScreenQuery = {}, { signal }: CallOptions = {}) {

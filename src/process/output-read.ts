@@ -1,18 +1,28 @@
 import type { ReadOutput, Stream } from '../protocol/index.js';
+import type { Leave } from '../protocol/leave.js';
 import type { EventLog, LogRead } from './event-log.js';
-import type { Awaited } from './wait-until.js';
+import { readArchive } from './read-archive.js';
+import { type Awaited, waitFor } from './wait-until.js';
 
 /** What one read asks for. */
 export interface Wanted {
   after_seq: number;
   max_bytes: number;
   stream: Stream | undefined;
+  /** When the wait is over, as `performance.now()` counts. */
+  until: number;
   /** Whether nobody may wait any more. */
   stopping: () => boolean;
+  leave: Leave | undefined;
 }
 
-/** One look at the output in memory: it is over when there is news after its cursor, or what comes next is on disk. */
-export class OutputRead implements Awaited<LogRead> {
+/** Reads output wherever it is, and waits while there is none: as `GET /processes/{process_id}/output` does. */
+export function readOutput(log: EventLog, wanted: Wanted, place: number = wanted.after_seq): Promise<ReadOutput> {
+  return waitFor(log.waiters, new OutputRead(log, wanted, place), Math.ceil(wanted.until - performance.now()), wanted.leave);
+}
+
+/** Looks at the output in memory: that is over when there is news after its cursor, or what comes next is on disk. */
+class OutputRead implements Awaited<ReadOutput> {
   readonly #log: EventLog;
   readonly #wanted: Wanted;
   #place: number;
@@ -24,22 +34,28 @@ export class OutputRead implements Awaited<LogRead> {
     this.#place = place;
   }
 
-  take(last: boolean): LogRead | null {
+  take(last: boolean): ReadOutput | Promise<ReadOutput> | null {
     const read = this.#log.read(this.#place, this.#wanted.max_bytes, this.#wanted.stream);
-    if (last || this.#isNews(read) || this.#wanted.stopping()) return read;
+    if (read.chunks.length === 0 && this.#log.archived(read.last_seq)) return this.#takeArchived(read);
+    if (last || this.#isNews(read) || this.#wanted.stopping()) return answer(this.#log, read);
     this.#place = read.last_seq; // of what was looked at nothing matched
     return null;
   }
 
-  #isNews({ chunks, gap, last_seq }: LogRead): boolean {
+  #isNews({ chunks, gap }: LogRead): boolean {
     const { exited, closed_seq } = this.#log;
-    if (chunks.length > 0 || gap !== null || this.#log.archived(last_seq)) return true;
-    return closed_seq !== null || (exited !== null && exited.seq > this.#wanted.after_seq);
+    return chunks.length > 0 || gap !== null || closed_seq !== null || (exited !== null && exited.seq > this.#wanted.after_seq);
+  }
+
+  async #takeArchived(read: LogRead): Promise<ReadOutput> {
+    const { max_bytes, stream } = this.#wanted;
+    const { chunks, last_seq } = await readArchive(this.#log, read.last_seq, max_bytes, stream);
+    if (chunks.length === 0 && read.gap === null) return readOutput(this.#log, this.#wanted, last_seq);
+    return answer(this.#log, { chunks, last_seq, gap: read.gap });
   }
 }
 
-/** What whoever asked is told. */
-export function readAnswer({ exited, closed_seq }: EventLog, { chunks, last_seq, gap }: LogRead): ReadOutput {
+function answer({ exited, closed_seq }: EventLog, { chunks, last_seq, gap }: LogRead): ReadOutput {
   const told = exited !== null && last_seq >= exited.seq ? exited : null;
   return {
     chunks,

@@ -3,8 +3,8 @@ import type { Waiter, Waiters } from './waiters.js';
 
 /** What is waited for. */
 export interface Awaited<T> {
-  /** Gives it, or null to wait on; the last time it gives what there is. */
-  take(last: boolean): T | null;
+  /** Gives it, at once or soon, or null to wait on; the last time it gives what there is. */
+  take(last: boolean): T | Promise<T> | null;
 }
 
 /**
@@ -31,11 +31,11 @@ export function waitFor<T>(waiters: Waiters, awaited: Awaited<T>, wait_ms: numbe
 class Wait<T> implements Waiter {
   readonly #waiters: Waiters;
   readonly #awaited: Awaited<T>;
-  readonly #resolve: (value: T | Promise<never>) => void;
+  readonly #resolve: (value: T | Promise<T>) => void;
   readonly #leave: Leave | undefined;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(waiters: Waiters, awaited: Awaited<T>, resolve: (value: T | Promise<never>) => void, wait_ms: number, leave?: Leave) {
+  constructor(waiters: Waiters, awaited: Awaited<T>, resolve: (value: T | Promise<T>) => void, wait_ms: number, leave?: Leave) {
     this.#waiters = waiters;
     this.#awaited = awaited;
     this.#resolve = resolve;
@@ -52,7 +52,7 @@ class Wait<T> implements Waiter {
   }
 
   timeIsUp(): void {
-    this.#end(this.#awaited.take(true) as T);
+    this.#end(this.#awaited.take(true) as T | Promise<T>);
   }
 
   /** The wait is given up. */
@@ -60,7 +60,7 @@ class Wait<T> implements Waiter {
     this.#end(Promise.reject(this.#leave?.reason));
   }
 
-  #end(value: T | Promise<never>): void {
+  #end(value: T | Promise<T>): void {
     clearTimeout(this.#timer);
     this.#waiters.delete(this);
     this.#leave?.removeEventListener('abort', this);

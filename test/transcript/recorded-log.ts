@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventLog } from '../../src/process/event-log.js';
 import { FollowCursor } from '../../src/process/follow-cursor.js';
+import { readOutput } from '../../src/process/output-read.js';
 import { Pacer } from '../../src/process/pacer.js';
-import { readLog } from '../../src/process/read-log.js';
 import { type TranscriptLimits, TranscriptStore } from '../../src/process/transcript/transcript-store.js';
 import type { TranscriptWriter } from '../../src/process/transcript/transcript-writer.js';
 import type { FollowQuery, Gap, ProcessEvent, Stream } from '../../src/protocol/index.js';
@@ -80,11 +80,18 @@ export class RecordedLog {
     const { log } = this;
     const events: ProcessEvent[] = [];
     for (let after_seq = 0; after_seq !== log.closed_seq; ) {
-      const query = { after_seq, wait_ms: 60_000, max_bytes, stream, stopping: () => false };
-      const { chunks, last_seq, gap } = await readLog(log, query);
+      const until = performance.now() + 60_000;
+      const { chunks, next_seq, gap } = await readOutput(log, {
+        after_seq,
+        until,
+        max_bytes,
+        stream,
+        stopping: () => false,
+        leave: undefined,
+      });
       if (gap) events.push({ event: 'gap', ...gap });
       events.push(...chunks);
-      after_seq = last_seq;
+      after_seq = next_seq - 1;
     }
     return told(events);
   }
