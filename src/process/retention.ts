@@ -31,8 +31,9 @@ export class Retention {
     return this.#closed.size;
   }
 
-  add(process: HostedProcess): void {
-    this.#closed.set(process, performance.now() + this.#limits.retain_closed_ms);
+  /** @param age_ms how long it has been closed, in milliseconds; no longer than the one added before. Default 0 */
+  add(process: HostedProcess, age_ms = 0): void {
+    this.#closed.set(process, performance.now() + this.#limits.retain_closed_ms - age_ms);
     this.#bytes += process.held_bytes;
     this.#trim();
   }
