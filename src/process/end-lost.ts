@@ -8,8 +8,8 @@ export const MARK = 'EXEC_GATEWAY_MARK';
 /** How often those that are to end are looked at, in milliseconds. */
 const LOOK_MS = 50;
 
-/** How long those are looked for that do not even end when they are killed, in milliseconds. */
-const KILL_MS = 2_000;
+/** How often those are killed that do not even end then. */
+const MOST_KILLS = 40;
 
 /** What the programs of a lost process are found by. */
 export interface LostPrograms {
@@ -26,11 +26,12 @@ export async function endLost(lost: readonly LostPrograms[]): Promise<void> {
   if (ours.length === 0) return;
   const kill_at = performance.now() + DEFAULT_GRACE_MS;
   const asked = new Set<number>();
+  let kills = 0;
   for (let found = programsOf(ours); found.length > 0; found = programsOf(ours)) {
-    const now = performance.now();
-    if (now >= kill_at + KILL_MS) return;
+    const kill = performance.now() >= kill_at;
+    if (kill && ++kills > MOST_KILLS) return;
     for (const pid of found) {
-      if (now >= kill_at) send(pid, 'SIGKILL');
+      if (kill) send(pid, 'SIGKILL');
       else if (!asked.has(pid)) {
         asked.add(pid);
         send(pid, 'SIGTERM');
@@ -53,7 +54,9 @@ function programsOf(lost: readonly LostPrograms[]): number[] {
   const sessions = new Set<number>();
   for (const { pid, session, start_ticks } of all) {
     if (leaders.has(pid) && leaders.get(pid) === start_ticks) sessions.add(pid);
-    const programs = environmentOf(pid).map((variable) => marks.get(variable)).find((found) => found !== undefined);
+    const programs = environmentOf(pid)
+      .map((variable) => marks.get(variable))
+      .find((found) => found !== undefined);
     if (programs === undefined) continue;
     marked.add(pid);
     if (programs.pid === session) sessions.add(session);

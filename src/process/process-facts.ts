@@ -11,7 +11,8 @@ export function factsOf(change: 'started' | 'exited' | 'closed', process: Hosted
     const pid = info.pid as number;
     return { started_at: info.started_at ?? now, pid, start_ticks: processStat(pid)?.start_ticks ?? null };
   }
-  if (change === 'exited') return { exited: log.exited as NonNullable<typeof log.exited>, exited_at: info.exited_at ?? now, reason: info.reason ?? 'exited' };
+  if (change === 'exited')
+    return { exited: log.exited as NonNullable<typeof log.exited>, exited_at: info.exited_at ?? now, reason: info.reason ?? 'exited' };
   const { total_bytes, tty, stdin } = info;
   return { closed_seq: log.closed_seq as number, closed_at: info.closed_at ?? now, total_bytes, accepted_bytes: stdin.accepted_bytes, tty };
 }

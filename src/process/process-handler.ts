@@ -11,8 +11,8 @@ import { allServed } from './fair-turn.js';
 import { HostedProcess, type ProcessHooks } from './hosted-process.js';
 import { launchSpec } from './launch-spec.js';
 import { PastProcess } from './past-process.js';
-import { bootId } from './process-stat.js';
 import { factsOf } from './process-facts.js';
+import { bootId } from './process-stat.js';
 import { Retention, type RetentionLimits } from './retention.js';
 import { Screens } from './screens.js';
 import { checkSize, checkText } from './start-check.js';
@@ -241,10 +241,11 @@ export class ProcessHandler implements ProcessHooks {
     if (wrap) checkSize(spec.argv, spec.env);
     const { cwd, tty } = spec;
     const facts = { request, created_at: new Date().toISOString(), cwd, tty, mark, boot_id: this.#boot_id };
-    const writer = (await this.#store?.begin(process_id, facts, once)) ?? null;
+    const { writer, written } = (await this.#store?.begin(process_id, facts, once)) ?? { writer: null, written: null };
     const process = new HostedProcess({ process_id, request, spec, retain_bytes, writer }, this);
     try {
       await process.start();
+      await written;
       return process;
     } catch (error) {
       await this.#store?.remove(process_id);

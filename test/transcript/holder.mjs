@@ -1,7 +1,7 @@
 // A program that holds processes itself, in a data directory: `holder.mjs DIR`. Its settings come as JSON by variable.
 import { buildApp, DEFAULT_CONFIG, Environment } from '../../dist/index.js';
 
-const tellTrouble = (what) => console.error(what);
+const tellTrouble = (what) => process.stderr.write(`${what}\n`);
 const environment = Environment.create({ data_dir: process.argv[2], tellTrouble, ...JSON.parse(process.env.HOLDER) });
 const ends = new AbortController();
 const probes = {
@@ -13,7 +13,7 @@ const probes = {
 };
 const config = { ...DEFAULT_CONFIG, token: 'holder', listen: { kind: 'tcp', host: '127.0.0.1', port: 0 }, log_level: 'silent' };
 const app = buildApp(config, environment, probes);
-console.log(await app.listen({ host: '127.0.0.1', port: 0 }));
+process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);
 
 process.once('SIGTERM', async () => {
   ends.abort();

@@ -24,7 +24,10 @@ export class Lasting {
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
-    const [url] = await Promise.race([once(this.#child.stdout as NodeJS.ReadableStream, 'data'), once(this.#child, 'close').then(() => [''])]);
+    const [url] = await Promise.race([
+      once(this.#child.stdout as NodeJS.ReadableStream, 'data'),
+      once(this.#child, 'close').then(() => ['']),
+    ]);
     if (String(url) === '') throw new Error(`It was not ready.\n${this.stderr}`);
     this.process = new RemoteExecProcess({ url: String(url).trim(), token: 'holder' });
   }

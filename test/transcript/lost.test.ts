@@ -41,13 +41,26 @@ describe('a program that crashed', () => {
   it.each(['pipe', 'tty'])('leaves its output to be read, and what may be missing is told (%s)', async (process_id) => {
     for (const told of [await readAll(it_.process, process_id), await followAll(it_.process, process_id)]) {
       expect(told.text()).toBe(text[process_id]);
-      expect(told.gaps).toEqual([expect.objectContaining({ from_seq: (told.chunks.at(-1)?.seq as number) + 1, bytes: null, reason: 'lost' })]);
+      expect(told.gaps).toEqual([
+        expect.objectContaining({ from_seq: (told.chunks.at(-1)?.seq as number) + 1, bytes: null, reason: 'lost' }),
+      ]);
       expect(told.exit).toMatchObject({ exit_code: 137, signal: 'SIGKILL' });
     }
     const info = await it_.process.get(process_id);
     const { length } = text[process_id] as string;
-    expect(info).toMatchObject({ state: 'closed', reason: 'lost', exit_code: 137, total_bytes: length, retained_bytes: length, first_seq: 1 });
-    expect(info).toMatchObject({ labels: { of: 'it' }, tty: process_id === 'tty' ? { cols: 80, rows: 24 } : null, pid: expect.any(Number) });
+    expect(info).toMatchObject({
+      state: 'closed',
+      reason: 'lost',
+      exit_code: 137,
+      total_bytes: length,
+      retained_bytes: length,
+      first_seq: 1,
+    });
+    expect(info).toMatchObject({
+      labels: { of: 'it' },
+      tty: process_id === 'tty' ? { cols: 80, rows: 24 } : null,
+      pid: expect.any(Number),
+    });
   });
 
   it.each(['pipe', 'tty'])('leaves cursors good (%s)', async (process_id) => {

@@ -75,19 +75,20 @@ export class ProcessRecord {
   }
 
   /**
-   * Writes the first facts; with `synced` they are on the device when it resolves.
+   * Writes the first facts; they are on the device when it resolves.
    * @throws what the system says
    */
-  begin(facts: Begun, synced: boolean): Promise<void> {
+  sync(facts: Begun): Promise<void> {
     this.#waiting.push(...jsonRecord(facts));
-    this.#writing = this.#write(synced);
+    this.#writing = this.#write(true);
     return this.#writing;
   }
 
-  /** Writes more, which is tried until it is done. */
-  add(facts: Started | Exited | Closed): void {
+  /** Writes facts, which is tried until it is done. Resolves when it is, or has failed once. */
+  add(facts: Begun | Started | Exited | Closed): Promise<void> {
     this.#waiting.push(...jsonRecord(facts));
     this.#go();
+    return this.#writing;
   }
 
   /** Resolves when nothing is being written any more, or will be. */
@@ -117,6 +118,7 @@ export class ProcessRecord {
   async #write(synced: boolean): Promise<void> {
     const count = this.#waiting.length;
     const bytes = Buffer.concat(this.#waiting);
+    if (count === 0) return;
     if (this.#size === 0) await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     const file = await open(this.#path, this.#size === 0 ? 'w' : 'r+', 0o600);
     try {

@@ -85,22 +85,22 @@ export class TranscriptStore implements Disk, WriteReport {
   }
 
   /**
-   * Begins to keep a new process. What is known of it is written before; with `synced`, which is a promise, it is on the device.
+   * Begins to keep a new process; `written` resolves when what is known of it is written, or cannot be. With `synced`, which is
+   * a promise, it is on the device before.
    * @throws {GatewayError} `resource_exhausted` when what is promised cannot be kept
    */
-  async begin(process_id: string, facts: Begun, synced: boolean): Promise<TranscriptWriter> {
+  async begin(process_id: string, facts: Begun, synced: boolean): Promise<{ writer: TranscriptWriter; written: Promise<void> }> {
     await this.#removals.get(process_id);
-    const kept = this.#keep(process_id);
+    const { writer, record } = this.#keep(process_id);
+    if (!synced) return { writer, written: record.add(facts) };
     try {
-      await kept.record.begin(facts, synced);
+      await record.sync(facts);
+      return { writer, written: Promise.resolve() };
     } catch (cause) {
       this.failed(cause as Error);
-      if (synced) {
-        await this.remove(process_id);
-        throw unpromised(process_id, cause);
-      }
+      await this.remove(process_id);
+      throw unpromised(process_id, cause);
     }
-    return kept.writer;
   }
 
   /** Begins to keep the output of a new process, and nothing else of it. */
@@ -110,7 +110,7 @@ export class TranscriptStore implements Disk, WriteReport {
 
   /** Keeps what became of a process. */
   add(process_id: string, facts: Started | Exited | Closed): void {
-    this.#kept.get(process_id)?.record.add(facts);
+    void this.#kept.get(process_id)?.record.add(facts);
   }
 
   /**
@@ -195,7 +195,7 @@ export class TranscriptStore implements Disk, WriteReport {
     this.restored = left.map((process) => {
       const { writer, record } = this.#keep(process.process_id, process.record_bytes);
       files.push(...process.segments.map((file): [LeftSegment, Transcript] => [file, writer.transcript]));
-      if (process.concluded) record.add(process.facts);
+      if (process.concluded) void record.add(process.facts);
       return { ...process, writer };
     });
     files.sort(([a], [b]) => a.written_at_ms - b.written_at_ms || a.segment.first_seq - b.segment.first_seq);
