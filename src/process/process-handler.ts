@@ -262,7 +262,7 @@ export class ProcessHandler implements ProcessHooks {
     }
     for (const { process_id, facts } of restored) {
       // A clock that was set back makes nothing older than it is.
-      this.#retention.add(this.get(process_id), Math.max(0, Date.now() - Date.parse(facts.closed_at)));
+      this.#retention.restore(this.get(process_id), Math.max(0, Date.now() - Date.parse(facts.closed_at)));
     }
     this.#ending = endLost(restored.filter(({ lost }) => lost).map(({ facts }) => facts));
   }
