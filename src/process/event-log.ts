@@ -50,6 +50,7 @@ export class EventLog {
   readonly #history = new ByteHistory();
   readonly #archive: Archive | null;
   #evicted_seq = 0;
+  #lost_seq = Number.POSITIVE_INFINITY;
   #keep_after = Number.POSITIVE_INFINITY;
   #memo: { after_seq: number; next_seq: number; keep: boolean; batch: ProcessEvent[] } | null = null;
   next_seq = 1;
@@ -106,6 +107,16 @@ export class EventLog {
   appendClosed(): void {
     this.closed_seq = this.next_seq++;
     this.waiters.wake();
+  }
+
+  /** Becomes the log of a process that is over, of which nothing is in memory. @param lost_seq the first event that is lost. Default: none is */
+  restore(exited: Exit & { seq: number }, closed_seq: number, total_bytes: number, lost_seq = Number.POSITIVE_INFINITY): void {
+    this.exited = exited;
+    this.closed_seq = closed_seq;
+    this.next_seq = closed_seq + 1;
+    this.total_bytes = total_bytes;
+    this.#evicted_seq = exited.seq === closed_seq - 1 ? exited.seq - 1 : closed_seq - 1;
+    this.#lost_seq = lost_seq;
   }
 
   /** Whether the event after `after_seq` is in the archive alone: {@link read} and {@link batch} end before it. */
@@ -211,6 +222,7 @@ export class EventLog {
 
   #gap(from_seq: number, to_seq: number): Gap | null {
     if (from_seq > to_seq) return null;
+    if (to_seq >= this.#lost_seq) return { from_seq, to_seq, bytes: null, reason: 'lost' };
     const start = this.bytesBefore(from_seq - 1);
     const end = this.bytesBefore(to_seq);
     return { from_seq, to_seq, bytes: start === null || end === null ? null : end - start, reason: 'evicted' };

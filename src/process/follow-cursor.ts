@@ -142,7 +142,14 @@ export class FollowCursor implements Subscription<ProcessEvent>, PacedReader, Bo
   /** A cursor knows how many bytes it has passed, so also how many it missed, however long ago they were evicted. */
   #exact(batch: ProcessEvent[]): ProcessEvent[] {
     const [first, ...rest] = batch;
-    if (first?.event !== 'gap' || first.bytes !== null || !this.#placed || rest.some(({ event }) => event === 'gap')) return batch;
+    if (
+      first?.event !== 'gap' ||
+      first.reason === 'lost' ||
+      first.bytes !== null ||
+      !this.#placed ||
+      rest.some(({ event }) => event === 'gap')
+    )
+      return batch;
     const end = this.#log.bytesBefore(first.to_seq);
     return end === null ? batch : [{ ...first, bytes: end - this.position }, ...rest];
   }

@@ -207,20 +207,20 @@ export class HostedProcess {
   /** @throws {GatewayError} `invalid_argument`, `not_a_tty`, `process_exited` */
   signal({ signal, scope = 'group' }: SignalRequest): void {
     const name = signalName(signal);
-    if (scope === 'foreground' && this.#tty === null) throw this.#noTty('scope foreground');
+    if (scope === 'foreground' && this.#tty === null) throw this.noTty('scope foreground');
     const sent =
       scope === 'leader'
         ? this.#group.signalLeader(name)
         : scope === 'group'
           ? this.#group.signal(name)
           : this.#group.signalForeground(name);
-    if (!sent) throw this.#hasEnded('there is nothing left to signal');
+    if (!sent) throw this.hasEnded('there is nothing left to signal');
   }
 
   /** @throws {GatewayError} `not_a_tty`, `process_exited` */
   resize(size: TtySize): void {
-    if (this.#tty === null) throw this.#noTty('resize');
-    if (!this.running) throw this.#hasEnded('its terminal has no size');
+    if (this.#tty === null) throw this.noTty('resize');
+    if (!this.running) throw this.hasEnded('its terminal has no size');
     this.#child.resize(size);
     this.#tty = { cols: size.cols, rows: size.rows };
     this.terminal?.resized(this.log.next_seq, size);
@@ -289,11 +289,11 @@ export class HostedProcess {
     this.#hooks.changed('closed', this);
   }
 
-  #hasEnded(so: string): GatewayError {
+  protected hasEnded(so: string): GatewayError {
     return new GatewayError('process_exited', `The process has ended: ${so}. ${FREE_ITS_ID}`, { process_id: this.process_id });
   }
 
-  #noTty(what: string): GatewayError {
+  protected noTty(what: string): GatewayError {
     return new GatewayError('not_a_tty', `${what} needs a terminal: start the process with tty.`, { process_id: this.process_id });
   }
 }

@@ -126,7 +126,7 @@ export class LocalExecProcess implements ExecProcess {
     const { grace_ms = DEFAULT_GRACE_MS, wait_ms = 0, purge = false } = query;
     const process = this.#handler.get(process_id);
     const running = process.terminate(grace_ms);
-    if (purge) this.#handler.purge(process);
+    if (purge) await this.#handler.purge(process);
     await this.#wait(process, () => process.log.closed_seq !== null, wait_ms, signal);
     return { running };
   }

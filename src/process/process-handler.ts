@@ -1,25 +1,26 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_RETAIN_BYTES, GatewayError, type ProcessStats, type StartRequest } from '../protocol/index.js';
 import { quoted } from '../protocol/quoted.js';
 import { ProcessId } from '../protocol/start.js';
 import { ChangeLog } from './change-log.js';
 import type { LaunchSpec } from './child.js';
-import { childEnv } from './child-env.js';
 import { checkDescriptors } from './descriptor-budget.js';
+import { endLost, MARK } from './end-lost.js';
 import { allServed } from './fair-turn.js';
 import { HostedProcess, type ProcessHooks } from './hosted-process.js';
-import { readBytes } from './read-buffer.js';
-import { resolveCommand, resolveCwd } from './resolve-command.js';
+import { launchSpec } from './launch-spec.js';
+import { PastProcess } from './past-process.js';
+import { factsOf } from './process-facts.js';
+import { bootId } from './process-stat.js';
 import { Retention, type RetentionLimits } from './retention.js';
 import { Screens } from './screens.js';
 import { checkSize, checkText } from './start-check.js';
+import { SpentIds } from './transcript/spent-ids.js';
 import type { TranscriptStore } from './transcript/transcript-store.js';
 import { uuidV7 } from './uuid-v7.js';
 
 const CAN_BE_ID = new RegExp(ProcessId.pattern as string);
-
-/** Ids of forgotten processes that are still known, so that a late retry does not run a command again. */
-const SPENT_IDS = 100_000;
 
 export interface ProcessLimits extends RetentionLimits {
   /** How many processes may be open (not closed) at once. */
@@ -65,12 +66,14 @@ export class ProcessHandler implements ProcessHooks {
   readonly #processes = new Map<string, HostedProcess>();
   readonly #launching = new Map<string, Promise<HostedProcess>>();
   readonly #open = new Set<HostedProcess>();
-  readonly #spent = new Set<string>();
+  readonly #spent: SpentIds;
   readonly #retention: Retention;
+  readonly #boot_id = bootId();
   /** What children inherit from. */
   readonly #store: TranscriptStore | null;
   #own_env: NodeJS.ProcessEnv = { ...process.env };
   #confineCwd: ConfineCwd;
+  #ending: Promise<void> = Promise.resolve();
   #started_total = 0;
   #exited_total = 0;
   #output_bytes_total = 0;
@@ -85,7 +88,9 @@ export class ProcessHandler implements ProcessHooks {
     this.limits = limits;
     this.#store = store;
     this.#confineCwd = confineCwd;
-    this.#retention = new Retention(limits, (process) => this.#forget(process));
+    this.#spent = store?.spent ?? new SpentIds();
+    this.#retention = new Retention(limits, (process) => void this.#remove(process, true));
+    if (store) this.#restore(store);
   }
 
   /** Lets other limits, another base of environments and another rule of working directories hold from now on. */
@@ -132,7 +137,7 @@ export class ProcessHandler implements ProcessHooks {
     if (this.#spent.has(process_id)) throw exists(process_id, 'was used before and its record is forgotten, so that it stays spent');
     this.#admit();
     checkText(request);
-    const launched = this.#launch(process_id, request, wrap);
+    const launched = this.#launch(process_id, request, once, wrap);
     this.#launching.set(process_id, launched);
     try {
       return { created: true, process: await launched };
@@ -141,10 +146,10 @@ export class ProcessHandler implements ProcessHooks {
     }
   }
 
-  /** Forgets a process at once; its end, if it still runs, goes on. */
-  purge(process: HostedProcess): void {
+  /** Forgets a process at once; its end, if it still runs, goes on. Resolves when nothing of it is on disk. */
+  async purge(process: HostedProcess): Promise<void> {
     this.#retention.delete(process);
-    this.#remove(process);
+    await this.#remove(process, false);
   }
 
   stats(): ProcessStats {
@@ -170,7 +175,7 @@ export class ProcessHandler implements ProcessHooks {
     for (const process of this.#processes.values()) process.log.waiters.wake();
     for (const process of open) process.terminate(grace_ms, 'shutdown');
     for (const process of this.#processes.values()) if (!this.#open.has(process)) process.terminate(0, 'shutdown'); // what it left behind
-    await Promise.all(open.map(closed));
+    await Promise.all([...open.map(closed), this.#ending]);
     await allServed();
     await this.#store?.close();
     this.#retention.close();
@@ -188,6 +193,7 @@ export class ProcessHandler implements ProcessHooks {
       this.#open.delete(process);
       if (this.#known(process)) this.#retention.add(process);
     }
+    if (this.#store && this.#known(process)) this.#store.add(process.process_id, factsOf(change, process));
     // A process that was purged is gone for watchers, whatever still happens to it.
     if (this.#known(process)) this.changes.append(() => ({ event: change, process: process.info() }));
   }
@@ -226,58 +232,50 @@ export class ProcessHandler implements ProcessHooks {
     checkDescriptors(this.#open.size);
   }
 
-  async #launch(process_id: string, request: StartRequest, wrap?: Wrap): Promise<HostedProcess> {
-    const asked = this.#spec(request);
+  async #launch(process_id: string, request: StartRequest, once: boolean, wrap?: Wrap): Promise<HostedProcess> {
+    const { retain_bytes } = this.limits;
+    const asked = launchSpec(request, { env: this.#own_env, cwd: this.#confineCwd(request.cwd), retain_bytes });
+    const mark = randomUUID();
+    if (this.#store) asked.env[MARK] = mark;
     const spec = wrap ? wrap(asked) : asked;
     if (wrap) checkSize(spec.argv, spec.env);
-    await this.#store?.removal(process_id);
-    const writer = this.#store?.writer(process_id) ?? null;
-    const process = new HostedProcess({ process_id, request, spec, retain_bytes: this.limits.retain_bytes, writer }, this);
+    const { cwd, tty } = spec;
+    const facts = { request, created_at: new Date().toISOString(), cwd, tty, mark, boot_id: this.#boot_id };
+    const { writer, written } = (await this.#store?.begin(process_id, facts, once)) ?? { writer: null, written: null };
+    const process = new HostedProcess({ process_id, request, spec, retain_bytes, writer }, this);
     try {
       await process.start();
+      await written;
       return process;
     } catch (error) {
-      this.#store?.remove(process_id);
+      await this.#store?.remove(process_id);
       throw error;
     }
   }
 
-  #spec(request: StartRequest): LaunchSpec {
-    const { argv, arg0, tty } = request;
-    const command = argv[0] as string;
-    const cwd = resolveCwd(this.#confineCwd(request.cwd));
-    const env = childEnv(this.#own_env, request.env_policy, request.env);
-    const size = tty ? { cols: 80, rows: 24, term: 'xterm-256color', ...(tty === true ? {} : tty) } : null;
-    if (size?.term && request.env?.TERM === undefined && request.env_policy?.set?.TERM === undefined) env.TERM = size.term;
-    checkSize(argv, env);
-    return {
-      command,
-      path: resolveCommand(command, cwd, env.PATH),
-      argv: [arg0 ?? command, ...argv.slice(1)],
-      cwd,
-      env,
-      pipe_stdin: request.pipe_stdin === true,
-      tty: size && { cols: size.cols, rows: size.rows },
-      read_bytes: readBytes(request.retain_bytes ?? this.limits.retain_bytes),
-    };
-  }
-
-  #forget(process: HostedProcess): void {
-    this.#spent.add(process.process_id);
-    for (const oldest of this.#spent) {
-      if (this.#spent.size <= SPENT_IDS) break;
-      this.#spent.delete(oldest);
+  /** Takes what an earlier gateway left behind, and ends what still runs of it. */
+  #restore(store: TranscriptStore): void {
+    const { restored } = store;
+    store.restored = [];
+    for (const left of restored.toSorted((a, b) => Date.parse(a.facts.created_at) - Date.parse(b.facts.created_at))) {
+      this.#processes.set(left.process_id, new PastProcess(left, this.limits.retain_bytes, this));
     }
-    this.#remove(process);
+    for (const { process_id, facts } of restored) {
+      // A clock that was set back makes nothing older than it is.
+      this.#retention.restore(this.get(process_id), Math.max(0, Date.now() - Date.parse(facts.closed_at)));
+    }
+    this.#ending = endLost(restored.filter(({ lost }) => lost).map(({ facts }) => facts));
   }
 
-  #remove(process: HostedProcess): void {
+  /** @param spend whether its id is never to be used again */
+  async #remove(process: HostedProcess, spend: boolean): Promise<void> {
     const { process_id } = process;
     if (!this.#known(process)) return;
     this.#processes.delete(process_id);
-    this.#store?.remove(process_id);
     this.screens.forget(process);
     this.changes.append(() => ({ event: 'removed', process_id }));
+    if (this.#store) await this.#store.remove(process_id, spend);
+    else if (spend) await this.#spent.add(process_id);
   }
 }
 

@@ -10,6 +10,9 @@ export interface RetentionLimits {
   max_closed_bytes: number;
 }
 
+/** How long those of an earlier program are kept in any case, in milliseconds. */
+const RESTORED_MS = 2_000;
+
 /** Closed processes, oldest first; forgets them by age, number and size. Running ones never come here. */
 export class Retention {
   readonly #limits: RetentionLimits;
@@ -32,9 +35,17 @@ export class Retention {
   }
 
   add(process: HostedProcess): void {
-    this.#closed.set(process, performance.now() + this.#limits.retain_closed_ms);
-    this.#bytes += process.held_bytes;
+    this.#keep(process, 0);
     this.#trim();
+  }
+
+  /**
+   * Takes one of an earlier program. None is forgotten for a moment: the limits may only be told then.
+   * @param age_ms how long it has been closed, in milliseconds; no longer than the one added before
+   */
+  restore(process: HostedProcess, age_ms: number): void {
+    this.#keep(process, age_ms);
+    this.#trimIn(RESTORED_MS);
   }
 
   delete(process: HostedProcess): void {
@@ -46,23 +57,28 @@ export class Retention {
     this.#closed.clear();
   }
 
+  #keep(process: HostedProcess, age_ms: number): void {
+    this.#closed.set(process, performance.now() - age_ms);
+    this.#bytes += process.held_bytes;
+  }
+
   #trim(): void {
+    const { retain_closed_ms, max_closed, max_closed_bytes } = this.#limits;
     const now = performance.now();
-    for (const [process, expires] of this.#closed) {
-      const over = this.#closed.size > this.#limits.max_closed || (this.#bytes > this.#limits.max_closed_bytes && this.#closed.size > 1);
-      if (!over && expires > now) break;
+    for (const [process, closed] of this.#closed) {
+      const over = this.#closed.size > max_closed || (this.#bytes > max_closed_bytes && this.#closed.size > 1);
+      if (!over && closed + retain_closed_ms > now) break;
       this.delete(process);
       this.#forget(process);
     }
     const [next] = this.#closed.values();
-    if (next === undefined || this.#timer) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = null;
-        this.#trim();
-      },
-      Math.max(1, next - now),
-    );
-    this.#timer.unref();
+    if (next !== undefined) this.#trimIn(Math.max(1, next + retain_closed_ms - now));
+  }
+
+  #trimIn(ms: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#trim();
+    }, ms).unref();
   }
 }

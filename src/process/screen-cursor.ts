@@ -44,14 +44,16 @@ export class ScreenCursor {
   async catchUp(): Promise<void> {
     const target = this.#log.next_seq - 1;
     await this.#skipTo(REPLAYED_BYTES);
-    let ends_at = performance.now() + DRAWING_MS;
+    // Of one that is on disk alone it is not known which output is the last of it.
+    const drawing_ms = this.#log.retained_bytes === 0 ? Number.POSITIVE_INFINITY : DRAWING_MS;
+    let ends_at = performance.now() + drawing_ms;
     for (let skipped = false; this.#after_seq < target; ) {
       await this.advance(ends_at);
       if (performance.now() <= ends_at) continue;
       if (skipped) await this.#missed(Math.max(target, this.#after_seq));
       else await this.#skipTo(LAST_BYTES);
       skipped = true;
-      ends_at = performance.now() + DRAWING_MS;
+      ends_at = performance.now() + drawing_ms;
     }
     this.#terminal.resize(this.#history.sizeAt(this.#log.next_seq));
   }

@@ -19,7 +19,9 @@ export const Gap = Strict(
     from_seq: Count('The first event missed.', { minimum: 1 }),
     to_seq: Count('The last event missed.', { minimum: 1 }),
     bytes: Nullable(Count('Output bytes missed; null when the cursor is too old to tell.')),
-    reason: Words(['evicted'], { description: 'evicted: the output was larger than retain_bytes.' }),
+    reason: Words(['evicted', 'lost'], {
+      description: 'evicted: the output was larger than retain_bytes. lost: its host died before it was on disk.',
+    }),
   },
   { description: 'Events that are no longer held.' },
 );

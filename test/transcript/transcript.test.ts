@@ -119,8 +119,7 @@ describe('what memory gave up', () => {
     const it = record(64 * KIB);
     await it.print(blocks(20, 40_000));
     expect(it.store.bytes).toBeGreaterThan(0);
-    it.store.remove('p');
-    await it.store.removal('p');
+    await it.store.remove('p');
     expect(it.store.bytes).toBe(0);
     expect(readdirSync(join(it.data_dir, 'transcripts'))).toEqual([]);
     await it.print(blocks(20, 40_000));

@@ -39,7 +39,11 @@ function readFormat(file: string): string | null {
   }
 }
 
-function attempt<T>(dir: string, what: () => T): T {
+/**
+ * What `what` returns.
+ * @throws {GatewayError} `invalid_argument` for what the system says
+ */
+export function attempt<T>(dir: string, what: () => T): T {
   try {
     return what();
   } catch (cause) {

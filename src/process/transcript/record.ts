@@ -8,18 +8,30 @@ import type { Block } from './block.js';
  *
  *   kind 1: the body is JSON
  *   kind 2: consecutive chunks: f64 seq of the first · f64 milliseconds since the start · u32 n · n u32 marks · bytes
+ *   kind 3: the end of a file that is complete: f64 seq of the event after its last · f64 output bytes in it
  */
 
 const JSON_KIND = 1;
 const OUTPUT_KIND = 2;
+const END_KIND = 3;
 const HEAD_BYTES = 12;
 const TABLE_AT = 20;
+
+/** Size of the record that ends a file, in bytes. */
+export const END_BYTES = HEAD_BYTES + 16;
 
 /** Largest record, in bytes: 64 KiB of output and the table of 16,384 chunks, or JSON of a start, rounded up. A larger one is damage. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /** What one record says. */
-export type Content = { json: Record<string, unknown> } | { block: Block; at_ms: number };
+export type Content = { json: Record<string, unknown> } | { block: Block; at_ms: number } | { end: FileEnd };
+
+/** What a complete file holds. */
+export interface FileEnd {
+  /** The event after its last. */
+  next_seq: number;
+  output_bytes: number;
+}
 
 /** A record as it was found. */
 export interface Found {
@@ -43,6 +55,14 @@ export function outputRecord({ first_seq, marks, bytes }: Block, at_ms: number):
   head.writeUInt32LE(marks.length, HEAD_BYTES + 16);
   for (let i = 0; i < marks.length; i++) head.writeUInt32LE(marks[i] as number, HEAD_BYTES + TABLE_AT + i * 4);
   return seal(head, OUTPUT_KIND, bytes);
+}
+
+/** The record that ends a file. */
+export function endRecord({ next_seq, output_bytes }: FileEnd): Uint8Array[] {
+  const body = Buffer.alloc(END_BYTES - HEAD_BYTES);
+  body.writeDoubleLE(next_seq, 0);
+  body.writeDoubleLE(output_bytes, 8);
+  return seal(Buffer.alloc(HEAD_BYTES), END_KIND, body);
 }
 
 function seal(head: Buffer, kind: number, rest: Uint8Array): Uint8Array[] {
@@ -71,6 +91,7 @@ export function readRecord(bytes: Buffer, at: number): Found | null {
 
 function contentOf(kind: number, body: Buffer): Content | null {
   if (kind === JSON_KIND) return { json: JSON.parse(body.toString()) };
+  if (kind === END_KIND) return { end: { next_seq: body.readDoubleLE(0), output_bytes: body.readDoubleLE(8) } };
   if (kind !== OUTPUT_KIND) return null;
   const marks = new Uint32Array(body.readUInt32LE(16));
   for (let i = 0; i < marks.length; i++) marks[i] = body.readUInt32LE(TABLE_AT + i * 4);

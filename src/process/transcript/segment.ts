@@ -3,6 +3,7 @@ import type { ProcessEvent } from '../../protocol/index.js';
 import { chunksOf } from './block.js';
 import { eventOf, type Piece } from './piece.js';
 import { readRecords } from './read-records.js';
+import { type Content, END_BYTES, endRecord } from './record.js';
 import { SegmentIndex } from './segment-index.js';
 
 /** One append-only file of consecutive events of one process. */
@@ -65,8 +66,9 @@ export class Segment {
     let room = max_bytes;
     const file = await open(this.path);
     try {
-      for await (const { content } of readRecords(file, this.#index.offsetOf(after_seq + 1), size)) {
-        for (const event of 'block' in content ? chunksOf(content.block, after_seq) : eventOf(content.json, after_seq)) {
+      for await (const { content, offset } of readRecords(file, this.#index.offsetOf(after_seq + 1), size)) {
+        if ('block' in content) this.#index.push(content.block.first_seq, offset); // one that an earlier program wrote has no index yet
+        for (const event of eventsOf(content, after_seq)) {
           const length = event.event === 'output' ? event.chunk.length : 0;
           if (events.length > 0 && length > room) return events;
           room -= length;
@@ -88,18 +90,25 @@ export class Segment {
     this.next_seq = Math.min(this.next_seq, next_seq);
   }
 
-  /** Nothing more is written. What a failed write left behind is cut off. */
-  async seal(): Promise<void> {
+  /**
+   * Nothing more is written but its end, so that nobody has to look for that. What a failed write left behind is cut off.
+   * Returns the size of what was written, in bytes.
+   */
+  async seal(): Promise<number> {
     this.sealed = true;
     const file = this.#file;
     this.#file = null;
-    if (file === null) return;
+    if (file === null) return 0;
+    const size = this.size;
     try {
-      if ((await file.stat()).size > this.size) await file.truncate(this.size);
+      if ((await file.stat()).size > size) await file.truncate(size);
+      const { bytesWritten } = await file.writev(endRecord(this), size);
+      if (bytesWritten === END_BYTES) this.size += bytesWritten;
     } catch {
       // it stays behind the end, where nobody reads
     }
     await file.close().catch(() => {});
+    return this.size - size;
   }
 
   /** Takes it away. */
@@ -122,6 +131,11 @@ export class Segment {
       if (rest.length === 0) return;
     }
   }
+}
+
+function eventsOf(content: Content, after_seq: number): Iterable<ProcessEvent> {
+  if ('block' in content) return chunksOf(content.block, after_seq);
+  return 'json' in content ? eventOf(content.json, after_seq) : [];
 }
 
 /** What is left of the parts behind so many bytes. */

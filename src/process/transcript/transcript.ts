@@ -38,6 +38,14 @@ export class Transcript {
     this.#segment_bytes = Math.min(LARGEST_SEGMENT_BYTES, disk.transcript_bytes / SEGMENTS);
   }
 
+  /** Takes a file that an earlier program left behind; the oldest first. */
+  restore(segment: Segment): void {
+    this.#segments.push(segment);
+    this.#bytes += segment.size;
+    this.#disk.give(-segment.size);
+    this.#disk.opened(segment, this);
+  }
+
   /** Most that is to be appended at once, in bytes. */
   get batch_bytes(): number {
     return Math.min(1024 * 1024, this.#segment_bytes);
@@ -119,13 +127,21 @@ export class Transcript {
 
   /** No more is written for now. */
   async end(): Promise<void> {
-    await this.#segments.at(-1)?.seal();
+    const last = this.#segments.at(-1);
+    const bytes = (await last?.seal()) ?? 0;
+    if (last === undefined || !this.#segments.includes(last)) return;
+    this.#bytes += bytes;
+    this.#disk.give(-bytes);
   }
 
-  /** Takes all of it away; nothing is being written, or will be. */
-  async remove(): Promise<void> {
+  /** Gives up all of it; nothing is being written, or will be. */
+  async clear(): Promise<void> {
     await this.end();
     while (this.evict());
+  }
+
+  /** Takes its directory away, with all that is in it. */
+  async remove(): Promise<void> {
     await rm(this.#dir, { recursive: true, force: true });
   }
 

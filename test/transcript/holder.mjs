@@ -1,0 +1,22 @@
+// A program that holds processes itself, in a data directory: `holder.mjs DIR`. Its settings come as JSON by variable.
+import { buildApp, DEFAULT_CONFIG, Environment } from '../../dist/index.js';
+
+const tellTrouble = (what) => process.stderr.write(`${what}\n`);
+const environment = Environment.create({ data_dir: process.argv[2], tellTrouble, ...JSON.parse(process.env.HOLDER) });
+const ends = new AbortController();
+const probes = {
+  ready: async () => {},
+  stats: () => environment.stats(),
+  shutting_down: () => false,
+  stopping: ends.signal,
+  streamsEnd: ends.signal,
+};
+const config = { ...DEFAULT_CONFIG, token: 'holder', listen: { kind: 'tcp', host: '127.0.0.1', port: 0 }, log_level: 'silent' };
+const app = buildApp(config, environment, probes);
+process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);
+
+process.once('SIGTERM', async () => {
+  ends.abort();
+  await environment.close(500);
+  await app.close();
+});
