@@ -1,4 +1,5 @@
-// `node scripts/screenshots.mjs`, after a build and with Chromium: takes the pictures of the dashboard in docs/screenshots.
+// `node scripts/screenshots.mjs [NAME]`, after a build and with Chromium: takes the pictures of the dashboard in docs/screenshots, all
+// or those whose name begins so.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,12 +47,14 @@ await begin();
 for (const colorScheme of ['light', 'dark']) {
   await picture(`processes-${colorScheme}`, { colorScheme, viewport: DESK }, '#/', '.virtual-space .process-row');
   await picture(`output-${colorScheme}`, { colorScheme, viewport: DESK }, '#/processes/build', '.output-row');
+  await picture(`api-${colorScheme}`, { colorScheme, viewport: DESK }, '#/api/run', '.call-view', send);
 }
 await picture('overview-light', { colorScheme: 'light', viewport: DESK }, '#/overview', 'main svg');
 await picture('files-dark', { colorScheme: 'dark', viewport: DESK }, '#/files/usr/share', '.virtual-space a');
 await picture('terminal-dark', { colorScheme: 'dark', viewport: DESK }, '#/processes/editor', '.xterm-rows');
 await picture('processes-narrow', { colorScheme: 'light', viewport: PHONE }, '#/', '.virtual-space .process-row');
 await picture('output-narrow', { colorScheme: 'dark', viewport: PHONE }, '#/processes/build', '.output-row');
+await picture('api-narrow', { colorScheme: 'dark', viewport: PHONE }, '#/api/run', '.call-view', send);
 await browser.close();
 gateway.kill('SIGTERM');
 await once(gateway, 'close');
@@ -74,13 +77,21 @@ async function start(request) {
   if (!response.ok) throw new Error(await response.text());
 }
 
-async function picture(name, options, hash, shown) {
+/** Sends the example of a call, and goes to what is answered. */
+async function send(page) {
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByRole('region', { name: 'Body of the reply' }).scrollIntoViewIfNeeded();
+}
+
+async function picture(name, options, hash, shown, prepare = async () => {}) {
+  if (!name.startsWith(process.argv[2] ?? '')) return;
   const context = await browser.newContext({ ...options, reducedMotion: 'reduce' });
   const page = await context.newPage();
   await page.goto(`${url}/#token=${TOKEN}`);
   await page.getByRole('heading', { name: 'Processes' }).waitFor();
   await page.goto(`${url}/${hash}`);
   await page.locator(shown).first().waitFor();
+  await prepare(page);
   await page.waitForTimeout(name.startsWith('overview') ? 20_000 : 1500); // nothing tells that all is there
   await page.screenshot({ path: path(`docs/screenshots/${name}.png`) });
   await context.close();

@@ -124,7 +124,7 @@ export function addRoutes(
   probes: Probes,
   { counts, keys, web }: Front,
 ): void {
-  healthRoutes(app, probes);
+  healthRoutes(app, probes, config.token);
   startRoutes(app, processes);
   runRoute(app, processes);
   processRoutes(app, processes, probes);

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { Gateway, GatewayError } from '../src/client/index.js';
+import type { Health } from '../src/protocol/health.js';
 import { BASE_URL } from './base-url.js';
 
 /** `unknown` until the gateway has answered. */
@@ -17,6 +18,9 @@ const MARK = 'exec-gateway.signed-in';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export const sessionState = signal<SessionState>('unknown');
+
+/** Whether the gateway asks for a token: where it asks for none, everyone is in. */
+export const asksToken = signal(true);
 
 /** Why one has to sign in again. */
 export const sessionNotice = signal<string | null>(null);
@@ -79,13 +83,15 @@ async function checkSession(): Promise<void> {
   });
 }
 
-/** Begins with the session there is, or with the token of the address. */
+/** Begins at once where the gateway asks for nothing; else with the session there is, or with the token of the address. */
 export async function beginSession(): Promise<void> {
   window.addEventListener('storage', ({ key, newValue }) => {
     if (key === MARK && newValue === null && sessionState.value === 'in') leave('You signed out in another tab.');
   });
   const token = tokenOfAddress();
-  if (token !== null) await signIn(token).catch((error: GatewayError) => leave(error.message));
+  asksToken.value = await needsToken();
+  if (!asksToken.value) sessionState.value = 'in';
+  else if (token !== null) await signIn(token).catch((error: GatewayError) => leave(error.message));
   else if (localStorage.getItem(MARK) === null) sessionState.value = 'out';
   else await resume();
 }
@@ -103,6 +109,16 @@ export async function signOut(): Promise<void> {
   sessionState.value = 'unknown';
   await sessionFetch(`${BASE_URL}/session`, { method: 'DELETE' }).catch(() => {}); // it expires by itself
   leave(null);
+}
+
+/** A gateway that does not answer is taken for one that does. */
+async function needsToken(): Promise<boolean> {
+  try {
+    const reply = await fetch(`${BASE_URL}/healthz`);
+    return ((await reply.json()) as Health).auth !== 'none';
+  } catch {
+    return true;
+  }
 }
 
 async function resume(): Promise<void> {
@@ -139,6 +155,7 @@ function enter(reply: SessionReply): void {
 
 function leave(notice: string | null): void {
   csrf_token = '';
+  asksToken.value = true;
   localStorage.removeItem(MARK);
   sessionNotice.value = notice;
   sessionState.value = 'out';

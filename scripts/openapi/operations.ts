@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Written } from '../../src/protocol/control.js';
 import { EVENT_FRAMES_TYPE } from '../../src/protocol/event-frame.js';
+import { Health } from '../../src/protocol/health.js';
 import { ReadResult } from '../../src/protocol/output.js';
 import { ProcessInfo, ProcessList, Terminated } from '../../src/protocol/process.js';
 import { RunResult } from '../../src/protocol/run.js';
@@ -247,9 +248,9 @@ export const OPERATIONS: Record<string, Operation> = {
     operationId: 'getHealth',
     tag: 'Gateway',
     summary: 'Whether the gateway lives',
-    description: 'Needs no token; also answers during a shutdown.',
+    description: 'Needs no token, and tells whether other calls do; also answers during a shutdown.',
     open: true,
-    replies: { 200: json('It does.', Type.Object({ status: Type.Literal('ok') }), { status: 'ok' }) },
+    replies: { 200: json('It does.', Health, { status: 'ok', auth: 'token' }) },
     errors: [],
   },
   'GET /readyz': {

@@ -129,7 +129,7 @@ describe('where it listens', () => {
   test('a unix socket is for its owner alone, answers any Host, and goes away with the gateway', async () => {
     const server = await start(onSocket());
     expect(statSync(socket()).mode & 0o777).toBe(0o600);
-    expect(await ask()).toMatchObject({ code: 0, stdout: '{"status":"ok"}' });
+    expect(await ask()).toMatchObject({ code: 0, stdout: '{"status":"ok","auth":"none"}' });
     open.pop();
     await server.stop();
     expect(existsSync(socket())).toBe(false);
@@ -226,7 +226,7 @@ describe('settings by variable', () => {
     const page = await server.fetch('/processes', { headers: { origin: 'https://dash.example' } });
     expect(page.headers.get('access-control-allow-origin')).toBe('https://dash.example');
     const named = await paste(`curl -sS -H "Host: gate.example" ${server.url}/healthz`);
-    expect(named.stdout).toBe('{"status":"ok"}');
+    expect(named.stdout).toBe('{"status":"ok","auth":"token"}');
     const events = await server.fetch('/events');
     const reader = (events.body as ReadableStream<Uint8Array>).getReader();
     for (let text = ''; !text.includes(': keep-alive'); ) text += Buffer.from((await reader.read()).value ?? []).toString();

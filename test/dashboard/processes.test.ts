@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Gateway } from '../../src/client/index.js';
 import { useGateway } from '../wire/use-gateway.js';
@@ -96,6 +97,21 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await second.button('Kill at once').click();
     await first.rows.getByText('SIGKILL').waitFor();
     expect((await client().get(process_id)).reason).toBe('terminated');
+  });
+
+  test('output is copied as it is read, and downloaded byte by byte', async () => {
+    const { process_id } = await gateway.start(['printf', 'one\\n\\033[32mtwo é\\033[0m\\n\\377\\000end']);
+    const dashboard = await open();
+    const { page, context } = dashboard;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await dashboard.show(process_id);
+    await page.getByText('End of output').waitFor();
+    await dashboard.button('Copy all').click();
+    await page.getByText('is on the clipboard').waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^one\ntwo é\n.*end$/);
+    const [download] = await Promise.all([page.waitForEvent('download'), dashboard.button('Download').click()]);
+    expect(download.suggestedFilename()).toBe(`${process_id}.log`);
+    expect(readFileSync(await download.path(), 'latin1')).toBe('one\n\x1b[32mtwo \xc3\xa9\x1b[0m\n\xff\0end');
   });
 
   test('HTML in arguments, labels and output is text', async () => {

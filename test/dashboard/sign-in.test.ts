@@ -3,6 +3,7 @@ import { useGateway } from '../wire/use-gateway.js';
 import { chromium, useDashboards } from './dashboard.js';
 
 const gateway = useGateway();
+const free = useGateway({ token: null, flags: ['--no-auth'] });
 
 describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without it: apt-get install chromium): sign-in', () => {
   const dashboards = useDashboards();
@@ -50,5 +51,21 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await dashboard.page.getByText('Your session has ended').waitFor();
     expect(await dashboard.page.getByLabel('Token').inputValue()).toBe('');
     dashboard.forgive(/401/);
+  });
+
+  test('a gateway that asks for no token has neither sign-in nor sign-out, and its calls go through', async () => {
+    const dashboard = await dashboards.open(free.server.url, { token: null });
+    const { page } = dashboard;
+    await page.getByRole('heading', { name: 'Processes' }).waitFor();
+    expect(await dashboard.button('Sign out').count()).toBe(0);
+    await dashboard.button('Start a process').click();
+    await page.getByLabel('Command').fill('echo let in');
+    await dashboard.button('Start').click();
+    await dashboard.untilOutput('let in');
+    await page.goto('about:blank');
+    await page.goto(`${free.server.url}/#token=of-another-time`);
+    await dashboard.rows.getByText('echo let in').waitFor();
+    expect(page.url()).toBe(`${free.server.url}/`);
+    expect(await dashboard.context.cookies()).toEqual([]);
   });
 });

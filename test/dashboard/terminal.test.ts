@@ -55,4 +55,43 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect(await colour('red')).not.toBe(await colour('see'));
     await dashboard.page.getByText('Exited with code 5').waitFor();
   });
+
+  test('a click on a web link opens it, in a page that knows nothing of this one; other addresses are text', async () => {
+    const web = '\\033[36mhttp://linked.example/told\\033[0m';
+    const [named, script] = ['http://linked.example/named', 'javascript:alert(1)'].map(
+      (address, index) => `\\033]8;;${address}\\033\\\\words-${index}\\033]8;;\\033\\\\`,
+    );
+    const program = `stty -echo; echo ready; read line; printf '${web} ${named} ${script}\\n'; read line`;
+    const { process_id } = await gateway.start(['sh', '-c', program], { tty: { cols: 90, rows: 20 } });
+    const dashboard = await open();
+    const { page, context } = dashboard;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await context.route('http://linked.example/**', (route) => route.fulfill({ contentType: 'text/html', body: '<title>there</title>' }));
+    await dashboard.show(process_id);
+    await dashboard.untilScreen('ready');
+    await page.keyboard.press('Enter'); // a painted screen has no addresses behind words
+    await dashboard.untilScreen('http://linked.example/told words-0 words-1');
+    await dashboard.button('Copy').click();
+    await page.getByText('is on the clipboard').waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('ready\nhttp://linked.example/told words-0 words-1\n');
+    const pointTo = async (words: string) => {
+      const box = await page.locator('.xterm-rows span', { hasText: words }).last().boundingBox();
+      const { x, y, width, height } = box ?? expect.unreachable();
+      const place = [x + width / 2, y + height / 2] as const;
+      await page.mouse.move(...place);
+      return () => page.mouse.click(...place);
+    };
+    const clickOnScript = await pointTo('words-1');
+    await clickOnScript();
+    for (const [words, address] of Object.entries({ told: 'http://linked.example/told', 'words-0': 'http://linked.example/named' })) {
+      const click = await pointTo(words);
+      await page.locator('.xterm-cursor-pointer').waitFor();
+      const [opened] = await Promise.all([context.waitForEvent('page'), click()]);
+      await opened.waitForURL(address);
+      expect(await opened.evaluate(() => [document.title, window.opener, document.referrer])).toEqual(['there', null, '']);
+      expect(context.pages()).toHaveLength(2);
+      await opened.close();
+      await page.bringToFront();
+    }
+  });
 });

@@ -157,7 +157,7 @@ describe('upgrades that are not taken are passed over', () => {
     expect(await connection.until((text) => text.includes('"stdout":"hi\\n"'))).toBe(true);
     connection.received = '';
     connection.send(upgrade('GET /healthz HTTP/1.1', 'h2c'));
-    expect(await connection.until((text) => text.includes('{"status":"ok"}'))).toBe(true);
+    expect(await connection.until((text) => text.includes('{"status":"ok",'))).toBe(true);
     connection.destroy();
   });
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { lineLost } from '../processes/process-store.js';
 import { hrefOf, route } from '../route.js';
-import { signOut } from '../session.js';
+import { asksToken, signOut } from '../session.js';
 import { nextTheme, type Theme, theme } from '../theme.js';
 import { Icon, type IconName } from '../ui/icon.js';
 
@@ -68,10 +68,12 @@ function Bottom(): JSX.Element {
         <Icon name={icon} />
         <span class="word">{word}</span>
       </button>
-      <button type="button" class="quiet" title="Sign out" aria-label="Sign out" onClick={() => void signOut()}>
-        <Icon name="leave" />
-        <span class="word">Sign out</span>
-      </button>
+      {asksToken.value && (
+        <button type="button" class="quiet" title="Sign out" aria-label="Sign out" onClick={() => void signOut()}>
+          <Icon name="leave" />
+          <span class="word">Sign out</span>
+        </button>
+      )}
     </div>
   );
 }
