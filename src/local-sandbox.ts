@@ -16,7 +16,7 @@ export function sandboxedStart(handler: ProcessHandler, hide: readonly string[])
   return async (request, policy) => {
     const programs = await bubblewrap();
     const kept = withoutSockets(policy, hide);
-    const { created, process } = await handler.start(request, false, (spec) => confined(spec, kept, programs));
+    const { created, process } = await handler.start(request, { wrap: (spec) => confined(spec, kept, programs) });
     return { created, process: process.info() };
   };
 }

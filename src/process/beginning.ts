@@ -1,4 +1,4 @@
-import type { StartRequest } from '../protocol/index.js';
+import type { StartRequest, Stream } from '../protocol/index.js';
 import type { LaunchSpec } from './child.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
 
@@ -11,4 +11,14 @@ export interface Beginning {
   retain_bytes: number;
   /** Keeps output on disk too; null for memory alone. */
   writer: TranscriptWriter | null;
+}
+
+/** How a process is to be started. */
+export interface StartHow {
+  /** A repeated start finds the process of the first. Default false. */
+  once?: boolean;
+  /** Makes the launch that is wanted of the one that was asked for, or throws; the latter is shown all the same. */
+  wrap?: (spec: LaunchSpec) => LaunchSpec;
+  /** Told all output, from the first on. */
+  tap?: (stream: Stream, chunk: Uint8Array) => void;
 }

@@ -48,7 +48,7 @@ export class LocalExecProcess implements ExecProcess {
   }
 
   async start(request: StartRequest, { once = false }: StartOptions = {}) {
-    const { created, process } = await this.#handler.start(request, once);
+    const { created, process } = await this.#handler.start(request, { once });
     return { created, process: process.info() };
   }
 

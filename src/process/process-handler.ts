@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_RETAIN_BYTES, GatewayError, type ProcessStats, type StartRequest } from '../protocol/index.js';
 import { quoted } from '../protocol/quoted.js';
 import { ProcessId } from '../protocol/start.js';
+import type { StartHow } from './beginning.js';
 import { ChangeLog } from './change-log.js';
-import type { LaunchSpec } from './child.js';
 import { checkDescriptors } from './descriptor-budget.js';
 import { endLost, MARK } from './end-lost.js';
 import { allServed } from './fair-turn.js';
@@ -40,9 +40,6 @@ export const DEFAULT_LIMITS: ProcessLimits = {
 
 /** Decides on a working directory; none is the gateway's own. */
 type ConfineCwd = (cwd: string | undefined) => string | undefined;
-
-/** Makes the launch that is wanted of the one that was asked for, or throws. */
-type Wrap = (spec: LaunchSpec) => LaunchSpec;
 
 /** What can change while processes run. */
 export interface HandlerSettings {
@@ -126,18 +123,17 @@ export class ProcessHandler implements ProcessHooks {
   }
 
   /**
-   * Starts a process; with `once`, a repeated start finds the process of the first.
-   * @param wrap what is to be launched in the place of the program; it is shown as the program all the same
+   * Starts a process.
    * @throws {GatewayError} what the checks and the launch say; `process_exists`, `too_many_processes`, `shutting_down`
    */
-  async start(request: StartRequest, once = false, wrap?: Wrap): Promise<{ created: boolean; process: HostedProcess }> {
+  async start(request: StartRequest, how: StartHow = {}): Promise<{ created: boolean; process: HostedProcess }> {
     const process_id = request.process_id ?? uuidV7();
     const known = this.#processes.get(process_id) ?? this.#launching.get(process_id);
-    if (known) return { created: false, process: this.#again(process_id, request, once, await known) };
+    if (known) return { created: false, process: this.#again(process_id, request, how.once === true, await known) };
     if (this.#spent.has(process_id)) throw exists(process_id, 'was used before and its record is forgotten, so that it stays spent');
     this.#admit();
     checkText(request);
-    const launched = this.#launch(process_id, request, once, wrap);
+    const launched = this.#launch(process_id, request, how);
     this.#launching.set(process_id, launched);
     try {
       return { created: true, process: await launched };
@@ -232,7 +228,7 @@ export class ProcessHandler implements ProcessHooks {
     checkDescriptors(this.#open.size);
   }
 
-  async #launch(process_id: string, request: StartRequest, once: boolean, wrap?: Wrap): Promise<HostedProcess> {
+  async #launch(process_id: string, request: StartRequest, { once = false, wrap, tap }: StartHow): Promise<HostedProcess> {
     const { retain_bytes } = this.limits;
     const asked = launchSpec(request, { env: this.#own_env, cwd: this.#confineCwd(request.cwd), retain_bytes });
     const mark = randomUUID();
@@ -243,6 +239,7 @@ export class ProcessHandler implements ProcessHooks {
     const facts = { request, created_at: new Date().toISOString(), cwd, tty, mark, boot_id: this.#boot_id };
     const { writer, written } = (await this.#store?.begin(process_id, facts, once)) ?? { writer: null, written: null };
     const process = new HostedProcess({ process_id, request, spec, retain_bytes, writer }, this);
+    process.tap = tap ?? null;
     try {
       await process.start();
       await written;

@@ -24,9 +24,9 @@ export async function runProcess(handler: ProcessHandler, request: RunRequest, s
   const bytes = inputBytes(input, input_base64);
   const capture = new RunCapture(Math.min(max_bytes, MAX_RUN_BYTES));
   const started_at = performance.now();
-  const { process } = await handler.start({ ...start, ...(bytes && !start.tty ? { pipe_stdin: true } : {}) });
+  const asked = { ...start, ...(bytes && !start.tty ? { pipe_stdin: true } : {}) };
+  const { process } = await handler.start(asked, { tap: (stream, chunk) => capture.take(stream, chunk) });
   process.expectNoFollower();
-  process.tap = (stream, chunk) => capture.take(stream, chunk); // in time: a program's first output comes in a later turn
   if (bytes) process.stdin.write(bytes, { eof: true, wait_ms: MAX_TIMEOUT_MS }).catch(() => {}); // it may well not read it all
   try {
     await ended(handler, process, Math.min(wait_ms, MAX_WAIT_MS), signal);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { persist } from '../../src/client/persist.js';
 import { retrySettings } from '../../src/client/retry.js';
+import type { ExecProcess, ProcessEvent } from '../../src/protocol/index.js';
 import { spawnCli } from '../cli/spawn-cli.js';
 import { isRunning, until } from '../support/proc.js';
 import { codeOf } from '../support/told.js';
@@ -12,6 +13,11 @@ import { HostedGateway, RETRY, useHostedGateway } from './hosted-gateway.js';
 
 const patience = { retry: retrySettings(RETRY) };
 const gateway = useHostedGateway();
+const eventsOf = async (processes: ExecProcess, process_id: string) => {
+  const events: ProcessEvent[] = [];
+  for await (const batch of await processes.follow(process_id)) events.push(...batch);
+  return events;
+};
 const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
 describe('the data directory', () => {
@@ -58,15 +64,16 @@ describe('the host', () => {
     const processes = gateway().processes();
     const { process } = await processes.start({ argv: ['sleep', '600'] });
     const waiting = codeOf(processes.get(process.process_id, { wait_ms: 60_000 }));
-    const following = codeOf(processes.follow(process.process_id).then((events) => events[Symbol.asyncIterator]().next()));
+    const following = eventsOf(processes, process.process_id);
     const host = await gateway().hostPid();
     globalThis.process.kill(host, 'SIGKILL');
     expect(await waiting).toBe('upstream_unreachable');
-    expect(await following).toBe('process_not_found'); // it came back to the new one
+    // It came back to the new one, which tells what became of the process, and ended it.
+    expect(await following).toMatchObject([{ event: 'gap', reason: 'lost' }, { event: 'exited', signal: 'SIGKILL' }, { event: 'closed' }]);
+    await until('it is ended', () => !isRunning(process.pid as number));
     const { exit_code } = await persist((signal) => processes.run({ argv: ['true'] }, { signal }), patience);
     expect(exit_code).toBe(0);
     expect(await gateway().hostPid()).not.toBe(host);
-    globalThis.process.kill(process.pid as number, 'SIGKILL');
   });
 
   test('what connects and speaks nonsense is let go, and disturbs nobody', async () => {
