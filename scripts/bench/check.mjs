@@ -14,7 +14,7 @@ const LIMITS = {
   echoTo1000: 1.5,
   sleeping: 1.6,
   waiting: 1.25,
-  answered: 1.5,
+  answered: 2,
 };
 
 const rounds = Number(process.argv[2] ?? 5);
