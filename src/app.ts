@@ -137,7 +137,7 @@ export function addRoutes(
   ticketRoute(app, processes, keys.tickets);
   sessionRoutes(app, keys.sessions, config.token);
   fileRoutes(app, files, probes, config);
-  metricsRoute(app, probes, counts, config.version);
+  metricsRoute(app, probes, counts, config);
   openapiRoute(app);
   if (web !== null) webRoutes(app, web);
   codexRoute(app, config, { process: processes, files, sandbox, elsewhere, outlived }, probes);

@@ -30,6 +30,8 @@ export interface AppConfig {
   /** How long a session of a Codex client outlives its connection, in milliseconds. */
   codex_linger_ms: number;
   log_level: LogLevel;
+  /** Limits shown in the metrics, by their names there. */
+  limits: Readonly<Record<string, number>>;
   /** The version shown in the metrics. */
   version: string;
 }
@@ -48,5 +50,6 @@ export const DEFAULT_CONFIG: AppConfig = {
   heartbeat_ms: HEARTBEAT_MS,
   codex_linger_ms: CODEX_LINGER_MS,
   log_level: 'info',
+  limits: {},
   version: '0.0.0',
 };

@@ -41,6 +41,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       heartbeat_ms: options.heartbeatMs,
       codex_linger_ms: CODEX_LINGER_MS,
       log_level: options.logLevel,
+      limits: shownLimits(options),
       version: VERSION,
     },
     environment,
@@ -91,4 +92,13 @@ const limitsOf = (options: ServeOptions) => ({
   retain_closed_ms: options.retainClosedMs,
   max_closed: options.maxClosed,
   max_closed_bytes: options.maxClosedBytes,
+});
+
+/** Those of processes behind another gateway are told there. */
+const shownLimits = (options: ServeOptions): Record<string, number> => ({
+  ...(options.upstream === undefined
+    ? { processes: options.maxProcesses, closed_processes: options.maxClosed, retain_bytes: options.retainBytes }
+    : {}),
+  body_bytes: options.maxBodyBytes,
+  ...(options.maxFileBytes === undefined ? {} : { file_bytes: options.maxFileBytes }),
 });

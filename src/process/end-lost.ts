@@ -3,7 +3,7 @@ import { DEFAULT_GRACE_MS } from '../protocol/index.js';
 import { allProcesses, bootId, environmentOf } from './process-stat.js';
 
 /** The variable that all programs of a process are known by, whoever started them. */
-export const MARK = 'EXEC_GATEWAY_MARK';
+export const MARK = 'GATEWAY_PROCESS_MARK';
 
 /** How often those that are to end are looked at, in milliseconds. */
 const LOOK_MS = 50;

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { AppConfig } from '../config.js';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import type { RequestCounts } from '../plugins/request-log.js';
@@ -26,8 +27,11 @@ const DELAYS: [name: string, help: string, delay: keyof LoopDelays][] = [
   ['exec_gateway_event_loop_delay_max_seconds', 'How late it came round at worst.', 'max'],
 ];
 
+/** Settings that are shown. */
+type Shown = Pick<AppConfig, 'limits' | 'version'>;
+
 /** `GET /metrics`, in the text format of Prometheus. */
-export function metricsRoute(app: GatewayApp, probes: Probes, counts: RequestCounts, version: string): void {
+export function metricsRoute(app: GatewayApp, probes: Probes, counts: RequestCounts, shown: Shown): void {
   let registry: Promise<Registry> | undefined;
   const delay = new LoopDelay();
   app.addHook('onClose', (_app, done) => {
@@ -36,7 +40,7 @@ export function metricsRoute(app: GatewayApp, probes: Probes, counts: RequestCou
   });
   app.get('/metrics', { schema: { querystring: NoQuery } }, async (_request, reply) => {
     delay.ask();
-    registry ??= createRegistry(probes, counts, delay, version);
+    registry ??= createRegistry(probes, counts, delay, shown);
     const { contentType, metrics } = await registry.then(async (known) => ({
       contentType: known.contentType,
       metrics: await known.metrics(),
@@ -46,7 +50,7 @@ export function metricsRoute(app: GatewayApp, probes: Probes, counts: RequestCou
 }
 
 /** The library is loaded by the first who asks: a start without a scrape does without it. */
-async function createRegistry(probes: Probes, counts: RequestCounts, delay: LoopDelay, version: string): Promise<Registry> {
+async function createRegistry(probes: Probes, counts: RequestCounts, delay: LoopDelay, { limits, version }: Shown): Promise<Registry> {
   const { Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -75,6 +79,7 @@ async function createRegistry(probes: Probes, counts: RequestCounts, delay: Loop
     });
   }
   for (const [name, help, stat] of DELAYS) gauge(name, help, () => delay.read()[stat]);
+  for (const [name, limit] of Object.entries(limits)) gauge(`exec_gateway_limit_${name}`, 'A limit of this gateway.', () => limit);
   gauge('exec_gateway_http_requests_in_flight', 'Requests under way, streams among them.', () => counts.in_flight);
   gauge('process_resident_memory_bytes', 'Memory of the gateway itself.', () => process.memoryUsage.rss());
   new Counter({

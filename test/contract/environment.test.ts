@@ -28,7 +28,10 @@ describe.each([...BACKENDS_AND_LAUNCHERS, 'hosted'] as const)('%s', (name) => {
     const told = await readAll(backend.process, process_id);
     expect(told.exit).toMatchObject({ exit_code: 0 });
     const lines = told.text().replaceAll('\r', '').trim().split('\n').filter(Boolean);
-    return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+    const all = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+    const { GATEWAY_PROCESS_MARK: mark, ...env } = all;
+    expect(mark !== undefined).toBe(name === 'hosted'); // by which it is known after a crash of the host
+    return env;
   }
 
   describe.each([false, true])('tty %s', (tty) => {

@@ -5,7 +5,7 @@ import { useGateway } from '../wire/use-gateway.js';
 import { chromium, useDashboards } from './dashboard.js';
 import { findings } from './findings.js';
 
-const gateway = useGateway();
+const gateway = useGateway({ flags: ['--retain-bytes', '2097152'] });
 
 describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without it: apt-get install chromium): overview', () => {
   const dashboards = useDashboards();
@@ -24,6 +24,8 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await page.getByRole('figure', { name: 'Starts per second' }).locator('.line').waitFor({ state: 'attached' });
     expect(await value('Memory of the gateway').textContent()).toMatch(/^[\d.]+ MiB$/);
     expect(await cell('Version').textContent()).toMatch(/^\d+\.\d+\.\d+/);
+    expect(await cell('Output kept for a process').textContent()).toMatch(/^2\.0 MiB, up to /);
+    expect(await cell('Processes at a time').textContent()).toBe('1,024');
     expect(await cell('Wait of one call').textContent()).toBe('1 min');
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { BASE_URL } from '../base-url.js';
 import { Chart } from './chart.js';
-import { LIMITS } from './limits.js';
+import { limitsOf } from './limits.js';
 import { failure, followMetrics, moments, version } from './metrics-history.js';
 import { pointsOf, SERIES } from './series.js';
 
@@ -43,7 +43,7 @@ function Facts(): JSX.Element {
   return (
     <div class="overview-facts">
       <Table caption="Gateway" rows={[['Version', version.value ?? '–'], ['Address', BASE_URL], ...countsOf()]} />
-      <Table caption="Limits" rows={LIMITS} />
+      <Table caption="Limits" rows={limitsOf(moments.value.at(-1)?.values)} />
     </div>
   );
 }
