@@ -6,7 +6,7 @@ import { FrontConnection } from './front-connection.js';
 import { type Greeting, HOST_PROTOCOL, type HostedTranscripts } from './words.js';
 
 /** Time in which a host has to be ready, in milliseconds. */
-const MOST_START_MS = 20_000;
+const HOST_START_MS = 20_000;
 
 /** Size from which on a log is put aside when a host starts, in bytes. */
 const MOST_LOG_BYTES = 4 * 1024 * 1024;
@@ -64,7 +64,7 @@ function startHost(directory: DataDirectory, { transcript_bytes, transcript_tota
         clearTimeout(overdue);
         reject(notStarted(directory, why));
       };
-      const overdue = setTimeout(() => fail(`was not ready after ${MOST_START_MS} ms`), MOST_START_MS);
+      const overdue = setTimeout(() => fail(`was not ready after ${HOST_START_MS} ms`), HOST_START_MS);
       child.once('error', (error) => fail(`could not be started (${error.message})`));
       child.once('exit', (code, signal) => fail(`ended with ${signal ?? code} before it was ready`));
       child.once('message', () => {

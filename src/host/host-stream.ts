@@ -3,7 +3,7 @@ import { frameHead, KIND } from './frame.js';
 import { packed } from './packed.js';
 
 /** Bytes of a stream that were sent and not asked on from, above which it waits. One batch may go beyond. */
-const WINDOW_BYTES = 64 * 1024;
+const HOST_WINDOW_BYTES = 64 * 1024;
 
 /** What an event counts as besides its payload, in bytes: many small ones are work too. */
 const EVENT_BYTES = 64;
@@ -38,7 +38,7 @@ export class HostStream {
     signal.addEventListener('abort', wake, { once: true });
     for await (const batch of batches) {
       await this.#send(batch);
-      while (this.#out_bytes >= WINDOW_BYTES && !signal.aborted) await new Promise<void>((resolve) => (this.#wake = resolve));
+      while (this.#out_bytes >= HOST_WINDOW_BYTES && !signal.aborted) await new Promise<void>((resolve) => (this.#wake = resolve));
       if (signal.aborted) break;
     }
   }
