@@ -41,7 +41,7 @@ describe.skipIf(chromium === null || NGINX === null)(
       await page.getByText('Keep stdin open').click();
       await dashboard.button('Start').click();
       await page.getByLabel('A line for stdin').fill('through the proxy');
-      await page.keyboard.press('Enter');
+      await page.getByLabel('A line for stdin').press('Enter');
       await dashboard.untilOutput('through the proxy');
       await dashboard.button('Close stdin').click();
       await page.getByText('Exited with code 0').waitFor();

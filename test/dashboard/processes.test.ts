@@ -31,7 +31,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     const [process] = await gateway.list();
     expect(process).toMatchObject({ cwd: '/', labels: { team: 'web', kind: 'test' }, state: 'running' });
     await page.getByLabel('A line for stdin').fill('first line');
-    await page.keyboard.press('Enter');
+    await page.getByLabel('A line for stdin').press('Enter');
     await dashboard.untilOutput('first line');
     await page.getByLabel('A line for stdin').fill('second');
     await dashboard.button('Send').click();
