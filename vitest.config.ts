@@ -13,8 +13,8 @@ export default defineConfig({
     pool: 'forks',
     // A program for each file would load the same modules 200 times, which takes longer than many a file.
     isolate: false,
-    // Two files at a time: they wait for processes more than they work.
-    maxWorkers: 2,
+    // More files at a time than cores: they wait for processes more than they work.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { requireAssertions: true },

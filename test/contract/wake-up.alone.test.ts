@@ -12,7 +12,7 @@ const LATE_MS = 1000;
 
 describe.each(BACKENDS)('%s', (name) => {
   const backend = useBackend(name);
-  const lines = name === 'local' ? 2000 : 300;
+  const lines = name === 'local' ? 1000 : 300;
 
   /** Polls from event to event; returns how long each line kept its poll waiting, in milliseconds. */
   async function poll(process_id: string, told = (_lines: number) => {}): Promise<number[]> {

@@ -107,7 +107,7 @@ describe('.gitignore', () => {
         put('src/.gitignore', below.join('\n'));
         expect(await found()).toEqual(told());
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

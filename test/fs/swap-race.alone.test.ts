@@ -8,7 +8,7 @@ import type { LocalFileSystem } from '../../src/fs/local-file-system.js';
 import { gather, pythonTar } from '../support/tar.js';
 import { bytesOf, Scratch } from './scratch.js';
 
-const ROUNDS = 250;
+const ROUNDS = 150;
 const scratch = new Scratch();
 let swapper: ChildProcess;
 

@@ -61,7 +61,7 @@ describe('any changes', () => {
           await mirror.leave();
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });
@@ -75,7 +75,7 @@ describe('a file root', () => {
     await mirror.until(({ event }) => event === 'ready');
     const swap =
       'mv root/d root/away; ln -s ../outside root/d; echo s >> outside/secret; : > outside/e/new; rm outside/e/new root/d; mv root/away root/d';
-    await sh(`for i in $(seq 300); do ${swap}; done`);
+    await sh(`for i in $(seq 150); do ${swap}; done`);
     await mirror.caughtUp();
     expect(mirror.files).toEqual(listing(root, true));
     expect(mirror.told.length).toBeGreaterThan(10); // how many depends on how fast the links are swapped
