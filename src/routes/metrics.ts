@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import type { AppConfig } from '../config.js';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
 import type { RequestCounts } from '../plugins/request-log.js';
@@ -28,7 +27,11 @@ const DELAYS: [name: string, help: string, delay: keyof LoopDelays][] = [
 ];
 
 /** Settings that are shown. */
-type Shown = Pick<AppConfig, 'limits' | 'version'>;
+interface Shown {
+  /** Limits, by their names after `exec_gateway_limit_`. */
+  limits: Readonly<Record<string, number>>;
+  version: string;
+}
 
 /** `GET /metrics`, in the text format of Prometheus. */
 export function metricsRoute(app: GatewayApp, probes: Probes, counts: RequestCounts, shown: Shown): void {
