@@ -5,7 +5,7 @@ import { codeOf, readAll, readUntil } from '../support/told.js';
 
 describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
   const backend = useBackend(name);
-  const rounds = name === 'local' ? 3 : 1;
+  const rounds = name === 'local' ? 2 : 1;
 
   it(`B29 300 terminals, however they end, leave no descriptor: ${rounds} rounds`, { timeout: 120_000 }, async () => {
     const before = descriptors(backend.host_pid).length;

@@ -27,8 +27,9 @@ describe.each(ALL_BACKENDS)('%s', (name) => {
     },
   );
 
-  it('B02 100 commands with much on both streams, polled and followed at once, lose nothing', async () => {
-    for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 10 }, both));
+  const rounds = name === 'local' ? 10 : 4;
+  it(`B02 ${rounds * 10} commands with much on both streams, polled and followed at once, lose nothing`, async () => {
+    for (let round = 0; round < rounds; round++) await Promise.all(Array.from({ length: 10 }, both));
   });
 
   async function both(): Promise<void> {
