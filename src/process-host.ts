@@ -3,17 +3,16 @@ import { type DataDirectory, DataDirectoryError } from './host/data-directory.js
 import { FileLock } from './host/file-lock.js';
 import { HostServer } from './host/host-server.js';
 import type { HostedTranscripts, HostSettings } from './host/words.js';
+import { isOwnVariable } from './process/child-env.js';
 import { openDataDirectory } from './process/transcript/data-directory.js';
 import { loadXTerm } from './process/xterm.js';
+import { DEFAULT_GRACE_MS } from './protocol/index.js';
 
 /** How long a host lives without a gateway, and with nothing to tell one, in milliseconds: longer than a restart takes. */
 const IDLE_MS = 60_000;
 
 /** What is needed later is loaded so long after the start, in milliseconds: by then the first calls are answered. */
 const LOAD_MS = 2_000;
-
-/** Between SIGTERM and SIGKILL for processes of a host that is told to end, in milliseconds. */
-const GRACE_MS = 2_000;
 
 /**
  * Runs the host of a data directory: it holds processes, their pipes and their terminals, and nothing else, so that it has no reason
@@ -34,7 +33,7 @@ export async function runProcessHost(directory: DataDirectory, version: string, 
   });
   // It has no terminal of its own; what ends the gateway's is none of its business.
   process.on('SIGHUP', () => {}).on('SIGINT', () => {});
-  process.once('SIGTERM', () => void server.close(GRACE_MS));
+  process.once('SIGTERM', () => void server.close(DEFAULT_GRACE_MS));
   await server.listen(directory.socket);
   setTimeout(() => loadLate(log), LOAD_MS).unref();
 }
@@ -54,6 +53,12 @@ function loadLate(log: (error: unknown) => void): void {
  */
 export function checkForm({ path }: DataDirectory): void {
   openDataDirectory(path);
+}
+
+/** What programs inherit from: all but what is the gateway's own. */
+export function inheritedEnv(): Record<string, string> {
+  const all = Object.entries(process.env) as [string, string][];
+  return Object.fromEntries(all.filter(([name]) => !isOwnVariable(name)));
 }
 
 function machineOf(environment: Environment) {

@@ -1,10 +1,9 @@
 import { DataDirectory } from '../host/data-directory.js';
-import { findHost } from '../host/find-host.js';
-import { type Drained, HOST_PROTOCOL } from '../host/words.js';
+import type { Drained } from '../host/words.js';
 import { GatewayError } from '../protocol/index.js';
 import type { DrainOptions } from './host-options.js';
 import { settled } from './serve-host.js';
-import { VERSION } from './version.js';
+import { visitHost } from './status.js';
 
 /**
  * Ends the host of a data directory, with its processes.
@@ -13,7 +12,7 @@ import { VERSION } from './version.js';
 export async function drain({ dataDir, wait: wait_ms, grace: grace_ms }: DrainOptions): Promise<void> {
   const directory = await settled(() => DataDirectory.open(dataDir));
   const say = (text: string) => process.stdout.write(`${text}\n`);
-  const connection = await findHost(directory, { protocol: HOST_PROTOCOL, version: VERSION, pid: process.pid, settings: null });
+  const connection = await visitHost(directory);
   if (connection === null) return void say(`no process host runs for ${directory.path}`);
   const { pid } = connection.welcome;
   try {

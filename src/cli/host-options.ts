@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { MAX_GRACE_MS } from '../protocol/index.js';
+import { DEFAULT_GRACE_MS, MAX_GRACE_MS } from '../protocol/index.js';
 import { duration } from './duration.js';
 import { addTranscripts } from './serve-options.js';
 import { setting } from './setting.js';
@@ -68,7 +68,7 @@ export function drainCommand(): Command {
     )
     .addOption(
       new Option('--grace <time>', 'how long those that are left have after SIGTERM; then they are killed')
-        .default(2_000, '2s')
+        .default(DEFAULT_GRACE_MS, '2s')
         .argParser(duration(0, MAX_GRACE_MS)),
     );
   return withDataDir(command).addHelpText(

@@ -3,7 +3,7 @@ import { DataDirectory, DataDirectoryError } from '../host/data-directory.js';
 import type { HostLink } from '../host/host-link.js';
 import { openHost } from '../host/open-host.js';
 import type { HostLimits } from '../host/words.js';
-import { checkForm } from '../process-host.js';
+import { checkForm, inheritedEnv } from '../process-host.js';
 import { GatewayError } from '../protocol/index.js';
 import type { ServeOptions } from './serve-options.js';
 import { SettingError } from './token.js';
@@ -28,7 +28,7 @@ export async function serveHost(options: ServeOptions, limits: HostLimits): Prom
   return settled(async () => {
     const directory = DataDirectory.make(dataDir);
     checkForm(directory); // the host would say so too, in its log
-    const settings = { limits, cwd: process.cwd(), env: ownEnv(), cwd_root: confineCwd ? realpathSync(fsRoot) : null };
+    const settings = { limits, cwd: process.cwd(), env: inheritedEnv(), cwd_root: confineCwd ? realpathSync(fsRoot) : null };
     const log = (message: string) => void process.stderr.write(`exec-gateway serve: ${message}\n`);
     const transcripts = { transcript_bytes: options.transcriptBytes, transcript_total_bytes: options.transcriptTotalBytes };
     return { directory, link: await openHost(directory, { version: VERSION, settings, transcripts, log }) };
@@ -43,10 +43,4 @@ export async function settled<T>(act: () => T | Promise<T>): Promise<T> {
     const unusable = error instanceof DataDirectoryError || (error instanceof GatewayError && error.fields.field === 'data_dir');
     throw unusable ? new SettingError(`--data-dir: ${(error as Error).message}`, { cause: error }) : error;
   }
-}
-
-/** What programs inherit from: all but what is the gateway's own. */
-function ownEnv(): Record<string, string> {
-  const all = Object.entries(process.env) as [string, string][];
-  return Object.fromEntries(all.filter(([name]) => !name.startsWith('EXEC_GATEWAY_')));
 }

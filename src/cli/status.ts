@@ -1,6 +1,7 @@
 import { DataDirectory } from '../host/data-directory.js';
 import { FileLock } from '../host/file-lock.js';
 import { findHost } from '../host/find-host.js';
+import type { FrontConnection } from '../host/front-connection.js';
 import { HOST_PROTOCOL, type HostStatus } from '../host/words.js';
 import { sizeText } from './copy-tally.js';
 import { durationText } from './duration.js';
@@ -20,9 +21,14 @@ export async function status({ dataDir, json }: StatusOptions): Promise<void> {
   process.exitCode = found === null ? 1 : 0;
 }
 
+/** Connects to a host only to ask it; null when none answers. */
+export function visitHost(directory: DataDirectory): Promise<FrontConnection | null> {
+  return findHost(directory, { protocol: HOST_PROTOCOL, version: VERSION, pid: process.pid, settings: null });
+}
+
 /** The state of a host; null when none answers. */
 export async function hostStatus(directory: DataDirectory): Promise<HostStatus | null> {
-  const connection = await findHost(directory, { protocol: HOST_PROTOCOL, version: VERSION, pid: process.pid, settings: null });
+  const connection = await visitHost(directory);
   if (connection === null) return null;
   try {
     return await connection.call<HostStatus>({ call: 'status' });

@@ -3,8 +3,8 @@ import { type EnvPolicy, GatewayError } from '../protocol/index.js';
 /** The variables of `inherit: "core"`; a name that ends in * stands for all that begin so. */
 const CORE = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TZ', 'TMPDIR'];
 
-/** The gateway's own settings, its token among them: never handed to a child. */
-const OWN = /^EXEC_GATEWAY_/;
+/** Whether a variable is one of the gateway's own settings, its token among them: those are never handed to a child. */
+export const isOwnVariable = (name: string) => /^EXEC_GATEWAY_/.test(name);
 
 export type Env = Record<string, string>;
 
@@ -29,7 +29,7 @@ export function childEnv(own: NodeJS.ProcessEnv, policy: EnvPolicy = {}, env: En
   const work = { left: MAX_GLOB_STEPS };
   const base: [string, string][] = [];
   for (const [name, value] of Object.entries(own)) {
-    if (value === undefined || OWN.test(name) || inherit === 'none') continue;
+    if (value === undefined || isOwnVariable(name) || inherit === 'none') continue;
     if (inherit === 'core' && !matches(name, CORE, work)) continue;
     if (!matches(fold(name), exclude, work)) base.push([name, value]);
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { processStat } from './process-stat.js';
 import { sessionGroups } from './session-groups.js';
 import type { SignalName } from './signals.js';
 
@@ -109,13 +110,8 @@ function ignores(pid: number, signal: number): boolean {
   }
 }
 
-/** Field tpgid of /proc/PID/stat (proc(5)); the program's name before it may hold spaces and brackets. */
+/** The group in the foreground of a process's terminal; null when there is none. */
 function foregroundGroup(pid: number): number | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const group = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[5]);
-    return group > 1 ? group : null;
-  } catch {
-    return null;
-  }
+  const group = processStat(pid)?.foreground_group ?? 0;
+  return group > 1 ? group : null;
 }

@@ -3,8 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** What /proc/PID/stat says of a process (proc(5)). */
 export interface ProcessStat {
   pid: number;
+  /** Number of its process group. */
+  group: number;
   /** Number of its session. */
   session: number;
+  /** The group in the foreground of its terminal; -1 without one. */
+  foreground_group: number;
   /** When it was started, in ticks since the system was: with the pid it names a process for good. */
   start_ticks: number;
 }
@@ -15,7 +19,8 @@ export function processStat(pid: number): ProcessStat | null {
   const stat = readProc(pid, 'stat');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 20 || fields[0] === 'Z' || fields[0] === 'X') return null;
-  return { pid, session: Number(fields[3]), start_ticks: Number(fields[19]) };
+  const [group, session, foreground_group, start_ticks] = [2, 3, 5, 19].map((at) => Number(fields[at])) as [number, number, number, number];
+  return { pid, group, session, foreground_group, start_ticks };
 }
 
 /** All processes that run (Linux; elsewhere none). */

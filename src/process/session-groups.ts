@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { allProcesses } from './process-stat.js';
 
 /** How old a look at the process table may be, in milliseconds: many terminals that end together share one. */
 const FRESH_MS = 50;
@@ -19,31 +19,12 @@ export function sessionGroups(session: number): ReadonlySet<number> {
   return table.get(session) ?? new Set();
 }
 
-/** Groups by session, from /proc/PID/stat (proc(5): pgrp is field 5, session field 6). */
+/** Groups by session. */
 function readTable(): Map<number, Set<number>> {
   const found = new Map<number, Set<number>>();
-  for (const name of entries()) {
-    const stat = /^\d+$/.test(name) ? read(`/proc/${name}/stat`) : '';
-    const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (!session || state === 'Z') continue;
-    const groups = found.get(Number(session)) ?? new Set();
-    found.set(Number(session), groups.add(Number(group)));
+  for (const { group, session } of allProcesses()) {
+    const groups = found.get(session) ?? new Set();
+    found.set(session, groups.add(group));
   }
   return found;
-}
-
-function entries(): string[] {
-  try {
-    return readdirSync('/proc');
-  } catch {
-    return [];
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return ''; // it has ended
-  }
 }
