@@ -114,6 +114,25 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect(readFileSync(await download.path(), 'latin1')).toBe('one\n\x1b[32mtwo \xc3\xa9\x1b[0m\n\xff\0end');
   });
 
+  test('whoever leaves the end by a little is not drawn back by what comes', async () => {
+    const { process_id } = await gateway.start(['sh', '-c', 'seq 1 500; read line; seq 501 600; read line'], { pipe_stdin: true });
+    const dashboard = await open();
+    const { page } = dashboard;
+    await dashboard.show(process_id);
+    await dashboard.untilOutput('500');
+    await page.locator('.output-pane').hover();
+    const top = () => page.locator('.output-pane').evaluate((pane) => pane.scrollTop);
+    const end = await top();
+    await page.mouse.wheel(0, -7);
+    await expect.poll(top, { timeout: 50_000 }).toBe(end - 7);
+    await page.getByLabel('A line for stdin').fill('go on');
+    await page.getByLabel('A line for stdin').press('Enter');
+    await page.getByText('600 lines').waitFor();
+    expect(await top()).toBe(end - 7);
+    await page.locator('.output-pane').press('End');
+    await dashboard.untilOutput('600');
+  });
+
   test('HTML in arguments, labels and output is text', async () => {
     const { process_id } = await gateway.start(['printf', '%s\n', HTML, `\x1b[31m${HTML}\x1b]8;;javascript:alert(1)\x07x\x1b]8;;\x07`], {
       labels: { '<b>key</b>': HTML },

@@ -11,6 +11,9 @@ const ROW_PX = 18;
 /** Room left of the text and right of it, in pixels, as in process.css. */
 const GUTTER_PX = 56;
 
+/** Keys that leave the end. */
+const UPWARDS = new Set(['Home', 'PageUp', 'ArrowUp']);
+
 /** Rows out of sight that are kept ready above and below. */
 const SPARE = 12;
 
@@ -122,21 +125,34 @@ function watchPane(
   let last_top = 0;
   const look = () => {
     const { scrollTop: top, clientHeight: height, clientWidth, scrollHeight } = element;
-    // Where all is in sight nobody can have moved.
-    if (scrollHeight > height) {
-      if (top + height >= scrollHeight - ROW_PX) at_end.current = true;
-      else if (top < last_top) at_end.current = false; // growing moves nothing up, so a hand did
-    }
+    const below = scrollHeight - height - top;
+    if (top > last_top && below <= ROW_PX) at_end.current = true;
+    // Growing moves nothing up and shrinking leaves it at the end, so a hand did. The end begins a row early only downwards.
+    else if (top < last_top && below > 1) at_end.current = false;
     last_top = top;
     onEndWatched(at_end.current === true);
     setSeen({ top, height, cols: Math.max(20, Math.floor((clientWidth - GUTTER_PX) / cell)) });
   };
+  // The browser moves over some frames, and setting the place in one of them would end that: so it ends with the wish.
+  const leaveEnd = () => {
+    if (element.scrollHeight > element.clientHeight) at_end.current = false;
+  };
+  const onWheel = ({ deltaY, ctrlKey }: WheelEvent) => {
+    if (deltaY < 0 && !ctrlKey) leaveEnd();
+  };
+  const onKey = ({ key }: KeyboardEvent) => {
+    if (UPWARDS.has(key)) leaveEnd();
+  };
   const sizes = new ResizeObserver(look);
   sizes.observe(element);
   element.addEventListener('scroll', look, { passive: true });
+  element.addEventListener('wheel', onWheel, { passive: true });
+  element.addEventListener('keydown', onKey);
   return () => {
     sizes.disconnect();
     element.removeEventListener('scroll', look);
+    element.removeEventListener('wheel', onWheel);
+    element.removeEventListener('keydown', onKey);
   };
 }
 
