@@ -104,14 +104,17 @@ async function unlessStalled<T>(
   const forget = onAbort(signal, () => controller.abort(signal?.reason));
   const stalled = new GatewayError('upstream_unreachable', `The gateway took nothing for ${silence_ms} ms.`);
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let over = false;
   const moved = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => controller.abort(stalled), silence_ms);
+    // A body that is still being read when its call has failed keeps no program alive.
+    if (!over) timer = setTimeout(() => controller.abort(stalled), silence_ms);
   };
   moved();
   try {
     return await call(controller.signal, moved);
   } finally {
+    over = true;
     clearTimeout(timer);
     forget();
   }
