@@ -7,7 +7,7 @@ import { createLogger } from './logger.js';
 import { addAuth, type Keys } from './plugins/auth.js';
 import { addJsonParser } from './plugins/body-parsers.js';
 import { addBodyTimeout } from './plugins/body-timeout.js';
-import { addConnections } from './plugins/connections.js';
+import { addConnections, beginReply } from './plugins/connections.js';
 import { addCors } from './plugins/cors.js';
 import { addErrors, sendProblem, toGatewayError } from './plugins/errors.js';
 import { addExpectationCheck } from './plugins/expectation.js';
@@ -73,13 +73,13 @@ export interface Machine {
  * @param logger where log lines go; by default standard error, at the level of the settings
  */
 export function buildApp(config: AppConfig, machine: Machine, probes: Probes, logger?: FastifyBaseLogger): GatewayApp {
-  const app = createServer(config, logger ?? createLogger(config.log_level));
+  const log = new RequestLog();
+  const app = createServer(config, logger ?? createLogger(config.log_level), log);
   limitUnsent(app.server);
   // Every stream and long-poll listens to these.
   setMaxListeners(0, probes.stopping, probes.streamsEnd);
 
   // Checks of every request, in this order, before a body is read.
-  const log = new RequestLog();
   addConnections(app, log);
   addReplyHeaders(app);
   addHostCheck(app, {
@@ -156,7 +156,7 @@ function codexRoute(
   execServerRoute(app, (socket) => codex.accept(socket));
 }
 
-function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp {
+function createServer(config: AppConfig, logger: FastifyBaseLogger, log: RequestLog): GatewayApp {
   const app = fastify({
     loggerInstance: logger,
     // One logger for all requests: lines carry the request id themselves.
@@ -173,6 +173,7 @@ function createServer(config: AppConfig, logger: FastifyBaseLogger): GatewayApp 
     clientErrorHandler: answerBrokenRequest,
     // An address that cannot be decoded never reaches a hook.
     frameworkErrors: (error, request, reply) => {
+      beginReply(request, reply, log);
       setReplyHeaders(request, reply);
       endHandedOver(request, reply);
       sendProblem(request, reply, toGatewayError(error, request, config.max_body_bytes));

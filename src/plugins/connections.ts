@@ -31,13 +31,18 @@ const unsent = new WeakMap<Socket, readonly ServerResponse[]>();
 export function addConnections(app: GatewayApp, watch: RequestWatch): void {
   Object.assign(app.server, { httpAllowHalfOpen: true });
   app.addHook('onRequest', (request, reply, done) => {
-    const { socket } = request.raw;
-    add(socket, reply.raw);
-    watch.begun();
-    reply.raw.on('close', () => {
-      if (remove(socket, reply.raw)) watch.over(request, reply);
-    });
+    beginReply(request, reply, watch);
     done();
+  });
+}
+
+/** Begins the count of one reply; each request has one, also one that reaches no hook. */
+export function beginReply(request: FastifyRequest, reply: FastifyReply, watch: RequestWatch): void {
+  const { socket } = request.raw;
+  add(socket, reply.raw);
+  watch.begun();
+  reply.raw.on('close', () => {
+    if (remove(socket, reply.raw)) watch.over(request, reply);
   });
 }
 

@@ -265,7 +265,8 @@ describe('settings by variable', () => {
 describe('the log', () => {
   test('has one line a request, with the id that the reply told', async () => {
     const server = await start({});
-    const paths = ['/processes', '/processes/none', '/no/such', '/healthz', '/processes/none/events?after_seq=5'];
+    const too_long = `/processes/${'x'.repeat(2_000)}`;
+    const paths = ['/processes', '/processes/none', '/no/such', too_long, '/processes/none/events?after_seq=5', '/processes/%zz'];
     const ids: (string | null)[] = [];
     for (const path of paths)
       ids.push((await server.fetch(path, { headers: { 'x-request-id': `id-${ids.length}` } })).headers.get('x-request-id'));
@@ -285,7 +286,8 @@ describe('the log', () => {
       ms: expect.any(Number),
       msg: 'request',
     });
-    expect(ids.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((i) => `id-${i}`));
+    expect(lines[3]).toMatchObject({ path: too_long, status: 414 });
+    expect(ids.slice(0, 6)).toEqual([0, 1, 2, 3, 4, 5].map((i) => `id-${i}`));
   });
 
   test('goes to stderr and not to stdout, and below its level there is none', async () => {

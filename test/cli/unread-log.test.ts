@@ -58,9 +58,9 @@ describe('a log that nobody reads', () => {
     const { path, fd } = fullPipe('stderr');
     const server = await loggingTo(path);
     const ask = (to: string) => server.fetch(to);
-    await logs(ask, 2 * MIB);
+    await logs(ask, 1.5 * MIB);
     const before = rssBytes(server.pid);
-    await logs(ask, 4 * MIB);
+    await logs(ask, 1.5 * MIB);
     expect(rssBytes(server.pid) - before).toBeLessThan(40 * MIB);
     const begun = performance.now();
     await server.stop();
@@ -71,7 +71,7 @@ describe('a log that nobody reads', () => {
   test('is told of what was dropped when it is read again', async () => {
     const { path, fd } = fullPipe('late');
     const server = await loggingTo(path);
-    await logs((to) => server.fetch(to), 3 * MIB);
+    await logs((to) => server.fetch(to), 2 * MIB);
     let text = '';
     for (const deadline = performance.now() + 10_000; !text.includes('dropped') && performance.now() < deadline; ) {
       text += held(fd);
@@ -92,7 +92,7 @@ describe('a log that nobody reads', () => {
     const { text } = await readUntil(processes, gateway.process_id, 'demo\r\n\r\n');
     const url = /listens on (\S+)/.exec(text)?.[1];
     await processes.write(gateway.process_id, Buffer.of(0x13)); // ^S
-    await logs((to) => fetch(url + to), 2 * MIB);
+    await logs((to) => fetch(url + to), 1.5 * MIB);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     await processes.signal(gateway.process_id, { signal: 'TERM' });
     expect(await processes.get(gateway.process_id, { wait_ms: 10_000 })).toMatchObject({ exit_code: 0, reason: 'exited' });

@@ -13,7 +13,7 @@ describe.each(BACKENDS)('%s', (name) => {
       await backend.sh('echo ready; cat', { process_id: 'long', pipe_stdin: true });
       await readUntil(backend.process, 'long', 'ready');
       const started: string[] = [];
-      for (let round = 0; round < 20; round++) {
+      for (let round = 0; round < 6; round++) {
         const ids = await Promise.all(Array.from({ length: 25 }, async () => (await backend.start(['true'])).process_id));
         started.push(...ids);
         await Promise.all(ids.map((id) => readAll(backend.process, id)));
@@ -33,7 +33,7 @@ describe.each(BACKENDS)('%s', (name) => {
       const { process_id } = await backend.sh('echo first');
       await readAll(backend.process, process_id);
       let last = '';
-      for (let i = 0; i < 40; i++) {
+      for (let i = 0; i < 16; i++) {
         const { process_id } = await backend.sh(`head -c ${MIB} /dev/zero`);
         expect((await readAll(backend.process, process_id)).bytes()).toHaveLength(MIB);
         last = process_id;

@@ -63,7 +63,7 @@ describe.each(ROOTS)('a tar, %s', (kind) => {
         expect(treeState(scratch.path('to'))).toEqual(treeState(scratch.path('from')));
         execFileSync('rm', ['-rf', scratch.path('from'), scratch.path('to')]);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 

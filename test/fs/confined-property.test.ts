@@ -54,7 +54,7 @@ test('B09 B10: no generated path reads, lists, tells, makes or removes anything 
       }
       expect(snapshot()).toEqual(before);
     }),
-    { numRuns: 1500 },
+    { numRuns: 800 },
   );
 }, 300_000);
 

@@ -154,7 +154,7 @@ describe.each(ROOTS)('%s', (kind) => {
         await scratch.files.remove(scratch.at(`${top}-copy`), { recursive: true });
         expect(existsSync(scratch.path(`${top}-copy`))).toBe(false);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 

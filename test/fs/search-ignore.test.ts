@@ -107,7 +107,7 @@ describe('.gitignore', () => {
         put('src/.gitignore', below.join('\n'));
         expect(await found()).toEqual(told());
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     );
   });
 

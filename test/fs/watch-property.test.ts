@@ -61,7 +61,7 @@ describe('any changes', () => {
           await mirror.leave();
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 15 },
     );
   });
 });

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const POLL_MS = 20;
 
-/** Waits until `ready` says so, for what no call of the product can tell: the state of /proc, or of a file. */
-export async function until(what: string, ready: () => boolean | Promise<boolean>, within_ms = 10_000): Promise<void> {
+/** Waits until `ready` says so, for what no call of the product can tell: the state of /proc, or of a file. It is asked every `poll_ms`. */
+export async function until(what: string, ready: () => boolean | Promise<boolean>, within_ms = 10_000, poll_ms = POLL_MS): Promise<void> {
   const deadline = performance.now() + within_ms;
   while (!(await ready())) {
     if (performance.now() > deadline) throw new Error(`Not within ${within_ms} ms: ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, poll_ms));
   }
 }
 

@@ -14,6 +14,9 @@ export function findTmux(): string | null {
   return null;
 }
 
+/** Each look is a program of its own. */
+const LOOK_MS = 60;
+
 /** A terminal with a program in it, as a person has one. */
 export class Tmux implements Disposable {
   readonly #dir = mkdtempSync(join(tmpdir(), 'tmux-'));
@@ -36,7 +39,7 @@ export class Tmux implements Disposable {
       screen = this.screen();
       return typeof text === 'string' ? screen.includes(text) : text.test(screen);
     };
-    await until(`the terminal shows ${text}`, found, 20_000).catch((error: Error) => {
+    await until(`the terminal shows ${text}`, found, 20_000, LOOK_MS).catch((error: Error) => {
       throw new Error(`${error.message}\n${screen}`);
     });
     return screen;
