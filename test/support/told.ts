@@ -91,7 +91,8 @@ export async function readUntil(processes: ExecProcess, process_id: string, mark
  */
 export async function untilStill(processes: ExecProcess, process_id: string): Promise<number> {
   for (let before = 0; ; ) {
-    const wait_ms = before === 0 ? 0 : 1.5 * DEFAULT_HOLD_MS;
+    // Within this program nothing is printed while it only asks.
+    const wait_ms = before === 0 ? 20 : 1.5 * DEFAULT_HOLD_MS;
     const { exited_at, total_bytes } = await processes.get(process_id, { wait_ms });
     if (exited_at !== null) throw new Error('It has ended: nothing held it.');
     if (total_bytes > 0 && total_bytes === before) return before;
