@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 
 const POLL_MS = 20;
+
+const BUFFER = Buffer.alloc(64 * 1024);
 
 /** Waits until `ready` says so, for what no call of the product can tell: the state of /proc, or of a file. It is asked every `poll_ms`. */
 export async function until(what: string, ready: () => boolean | Promise<boolean>, within_ms = 10_000, poll_ms = POLL_MS): Promise<void> {
@@ -71,8 +73,17 @@ function entries(path: string): string[] {
   return tried(() => readdirSync(path)) ?? [];
 }
 
+/** Into one buffer again and again: after each test hundreds of small files are looked at. */
 function read(path: string): string {
-  return tried(() => readFileSync(path, 'latin1')) ?? '';
+  const fd = tried(() => openSync(path, 'r'));
+  if (fd === null) return '';
+  let text = '';
+  for (let length = -1; length !== 0; ) {
+    length = tried(() => readSync(fd, BUFFER)) ?? 0;
+    text += BUFFER.toString('latin1', 0, length);
+  }
+  closeSync(fd);
+  return text;
 }
 
 function link(path: string): string {

@@ -27,7 +27,7 @@ describe.each(ALL_BACKENDS)('%s', (name) => {
     },
   );
 
-  const rounds = name === 'local' ? 10 : 4;
+  const rounds = name === 'local' ? 6 : 3;
   it(`B02 ${rounds * 10} commands with much on both streams, polled and followed at once, lose nothing`, async () => {
     for (let round = 0; round < rounds; round++) await Promise.all(Array.from({ length: 10 }, both));
   });
