@@ -69,6 +69,8 @@ export async function inForeground(foreground: Foreground, view: View): Promise<
   if (terminal) {
     terminal.makeRaw();
     output.raw = true;
+    // Every key is data on it, so nobody typed this end.
+    for (const over of ['end', 'error']) input?.source.once(over, () => relay.hangUp());
   }
   const stopResizing = foreground.tty && resizes ? onResize((size) => void foreground.resize(size)) : () => {};
   try {

@@ -13,6 +13,9 @@ const ENDED_MS = 10_000;
 /** How long this program waits with its own stop for that of the process, in milliseconds. */
 const STOP_MS = 1_000;
 
+/** How long the end of the terminal waits for the signal that tells of it, in milliseconds. */
+const HANGUP_MS = 100;
+
 /** How long after the first signal the second one kills, in milliseconds: later it is another first one. */
 const TWICE_MS = 2_000;
 
@@ -58,6 +61,14 @@ export class SignalRelay {
 
   close(): void {
     for (const [name, handler] of this.#handlers) process.off(name, handler);
+  }
+
+  /** The terminal is gone. Only the leader of a session is sent a signal then, and one that ignores it has nobody told. */
+  hangUp(): void {
+    const tell = () => {
+      if (this.#count === 0) this.#handlers.get('SIGHUP')?.();
+    };
+    setTimeout(tell, HANGUP_MS);
   }
 
   #on(name: NodeJS.Signals, handler: () => void): void {

@@ -22,11 +22,11 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 describe.skipIf(findTmux() === null)('a run whose terminal goes away', () => {
   /** Has a command in the foreground of a terminal that goes away after `meanwhile`; gives the pid of the program, and how long it took to end. */
-  async function outlives(script: string, meanwhile: () => void = () => {}): Promise<{ pid: number; took_ms: number }> {
+  async function outlives(script: string, meanwhile = () => {}, inside = (command: string) => command) {
     const file = join(dir, 'pid');
     rmSync(file, { force: true });
     const command = `sh -c 'echo $$ > ${file}; exec "$@"' sh '${process.execPath}' '${MAIN}' run -it -- sh -c '${script}'`;
-    const tmux = new Tmux(command, scene.environment());
+    const tmux = new Tmux(inside(command), scene.environment());
     await tmux.shows('ready');
     const pid = Number(readFileSync(file, 'utf8'));
     meanwhile();
@@ -41,6 +41,11 @@ describe.skipIf(findTmux() === null)('a run whose terminal goes away', () => {
     const [process] = await processes();
     expect(process).toMatchObject({ signal: 'SIGKILL', reason: 'terminated' });
     expect(took_ms, 'it does not wait for the last moment').toBeLessThan(PROMISED_MS);
+  });
+
+  test('ends with it also when nobody tells it by a signal: its shell leads the session, and ignores that one', async () => {
+    await outlives('echo ready; exec sleep 1000', undefined, (command) => `trap "" HUP; ${command}; :`);
+    expect((await processes())[0]).toMatchObject({ reason: 'terminated' });
   });
 
   test('leaves after 10 s when its gateway does not answer', async () => {
