@@ -3,9 +3,7 @@ import { attempt } from '../client/attempt.js';
 import { Backoff, type RetryOptions } from '../client/retry.js';
 import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess, WriteOptions } from '../protocol/exec-process.js';
-
-/** One write at most, in bytes: large enough that the round trip does not count, small enough to stay in the cache. */
-const WRITE_BYTES = 1024 * 1024;
+import { InputBlocks } from './input-blocks.js';
 
 /** How long the gateway may wait for the process to read, in milliseconds. */
 const WAIT_MS = 20_000;
@@ -31,10 +29,7 @@ export interface FeedTarget {
 export class InputFeed {
   readonly #target: FeedTarget;
   readonly #source: Readable;
-  #waiting: Uint8Array[] = [];
-  #waiting_bytes = 0;
-  /** What is on its way, in memory that every write uses again: fresh memory would cost more than the copy. */
-  #outgoing: Uint8Array | null = null;
+  readonly #waiting = new InputBlocks();
   #offset: number;
   #ended = false;
   #over = false;
@@ -46,12 +41,11 @@ export class InputFeed {
     this.#offset = target.accepted_bytes;
   }
 
-  /** Adds bytes. A source that is too fast is paused. */
+  /** Adds bytes, which may change afterwards. A source that is too fast is paused. */
   push(bytes: Uint8Array): void {
     if (this.#over || bytes.length === 0) return;
     this.#waiting.push(bytes);
-    this.#waiting_bytes += bytes.length;
-    if (this.#waiting_bytes >= WRITE_BYTES) this.#source.pause();
+    if (this.#waiting.full) this.#source.pause();
     this.#wake();
   }
 
@@ -68,48 +62,24 @@ export class InputFeed {
   async run(signal: AbortSignal): Promise<void> {
     try {
       while (!this.#over && !signal.aborted) {
-        if (this.#waiting_bytes === 0 && !this.#ended) {
+        if (this.#waiting.empty && !this.#ended) {
           await this.#news(signal);
           continue;
         }
-        const bytes = this.#next();
-        const eof = this.#ended && this.#waiting_bytes === 0;
+        const bytes = this.#waiting.next();
+        if (!this.#waiting.full && !this.#ended) this.#source.resume();
+        const eof = this.#ended && this.#waiting.empty;
         await this.#send(bytes, eof, signal);
         if (eof) return;
+        this.#waiting.giveBack(bytes);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       this.#over = true;
-      this.#waiting = [];
+      this.#waiting.clear();
       this.#source.destroy();
     }
-  }
-
-  /** As much of what waits as one write takes. Good until the next one. */
-  #next(): Uint8Array {
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for (const part of this.#waiting) {
-      if (bytes > 0 && bytes + part.length > WRITE_BYTES) break;
-      parts.push(part);
-      bytes += part.length;
-    }
-    this.#waiting.splice(0, parts.length);
-    this.#waiting_bytes -= bytes;
-    const gathered = parts.length > 1 ? this.#gather(parts) : (parts[0] ?? new Uint8Array(0));
-    if (this.#waiting_bytes < WRITE_BYTES && !this.#ended) this.#source.resume();
-    return gathered;
-  }
-
-  #gather(parts: Uint8Array[]): Uint8Array {
-    this.#outgoing ??= Buffer.allocUnsafeSlow(WRITE_BYTES);
-    let bytes = 0;
-    for (const part of parts) {
-      this.#outgoing.set(part, bytes);
-      bytes += part.length;
-    }
-    return this.#outgoing.subarray(0, bytes);
   }
 
   async #send(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void> {

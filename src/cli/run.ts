@@ -6,6 +6,7 @@ import { inForeground, type View } from './in-foreground.js';
 import { leave, leaveFailed } from './leave.js';
 import { localSize, localTerminal } from './local-terminal.js';
 import type { RunOptions } from './run-options.js';
+import { standardInput } from './standard-input.js';
 import { startOnce } from './start-once.js';
 import { startRequest } from './start-request.js';
 import { TypedInput } from './typed-input.js';
@@ -27,7 +28,7 @@ export async function run(argv: string[], options: RunOptions): Promise<void> {
     }
     const terminal = tty && stdin ? localTerminal() : null;
     const leaving = terminal ? { keys: detachKeys, byCtrlC: () => notice.lost } : undefined;
-    const input = stdin ? new TypedInput(process.stdin, terminal !== null, leaving) : null;
+    const input = stdin ? new TypedInput(standardInput(), terminal !== null, leaving) : null;
     const collected = json ? new CollectedOutput() : null;
     const view: View = { output, sink: collected ?? output, notice, terminal, input, resizes: true, pass_signals: true };
     const code = await inForeground(new Foreground(processes, started, retry, MAX_HOLD_MS), view);

@@ -8,8 +8,8 @@ import { onAbort } from './on-abort.js';
 export async function attempt<T>(call: (signal: AbortSignal) => Promise<T>, patience_ms: number, signal?: AbortSignal): Promise<T> {
   const controller = new AbortController();
   const forget = onAbort(signal, () => controller.abort(signal?.reason));
-  const silent = new GatewayError('upstream_unreachable', `The gateway did not answer within ${patience_ms} ms.`);
-  const timer = setTimeout(() => controller.abort(silent), patience_ms);
+  const giveUp = () => controller.abort(new GatewayError('upstream_unreachable', `The gateway did not answer within ${patience_ms} ms.`));
+  const timer = setTimeout(giveUp, patience_ms);
   try {
     return await call(controller.signal);
   } finally {
