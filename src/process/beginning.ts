@@ -7,6 +7,8 @@ export interface Beginning {
   process_id: string;
   request: StartRequest;
   spec: LaunchSpec;
+  /** The same wherever it is told: it also says whether a process is the one that had the id before. */
+  created_at: Date;
   /** Output to keep in memory unless the request says otherwise, in bytes. */
   retain_bytes: number;
   /** Keeps output on disk too; null for memory alone. */

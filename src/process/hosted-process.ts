@@ -55,7 +55,7 @@ export class HostedProcess {
   readonly moments = new Moments();
   /** What screens are drawn by; null without a terminal. */
   readonly terminal: TerminalHistory | null;
-  readonly created_at = new Date();
+  readonly created_at: Date;
   /** Rises with every process: the order of age. */
   readonly index = ++started;
   /** Told of each chunk, besides the hooks; its bytes are good until it returns. */
@@ -82,10 +82,11 @@ export class HostedProcess {
   #timeout: NodeJS.Timeout | null = null;
   #linger: NodeJS.Timeout | null = null;
 
-  constructor({ process_id, request, spec, retain_bytes, writer }: Beginning, hooks: ProcessHooks) {
+  constructor({ process_id, request, spec, created_at, retain_bytes, writer }: Beginning, hooks: ProcessHooks) {
     this.process_id = process_id;
     this.request = request;
     this.#spec = spec;
+    this.created_at = created_at;
     this.#hooks = hooks;
     this.#tty = spec.tty;
     this.terminal = spec.tty && new TerminalHistory(spec.tty);

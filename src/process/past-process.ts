@@ -12,7 +12,6 @@ const NO_CHILD: Child = { pid: 0, pause() {}, resume() {}, write() {}, endInput(
 
 /** A process that was closed, or lost, before this gateway was started: it is read as any other, from disk. */
 export class PastProcess extends HostedProcess {
-  override readonly created_at: Date;
   readonly #facts: EndedFacts;
   readonly #pacer: Pacer;
   readonly #stdin: StdinQueue;
@@ -20,8 +19,7 @@ export class PastProcess extends HostedProcess {
   constructor({ process_id, facts, writer }: Restored, retain_bytes: number, hooks: ProcessHooks) {
     const { request, cwd, tty, exited, closed_seq, total_bytes, lost_seq } = facts;
     const spec: LaunchSpec = { command: '', path: '', argv: [], cwd, env: {}, pipe_stdin: false, tty, read_bytes: 0 };
-    super({ process_id, request, spec, retain_bytes, writer }, hooks);
-    this.created_at = new Date(facts.created_at);
+    super({ process_id, request, spec, created_at: new Date(facts.created_at), retain_bytes, writer }, hooks);
     this.#facts = facts;
     // What a power cut took from the end of a process that had closed is lost too.
     const { next_seq } = writer.transcript;
@@ -54,10 +52,10 @@ export class PastProcess extends HostedProcess {
   }
 
   override info(): ProcessInfo {
-    const { pid = null, created_at, started_at = null, exited_at, closed_at, tty } = this.#facts;
+    const { pid = null, started_at = null, exited_at, closed_at, tty } = this.#facts;
     const { state, reason } = this;
     const stdin = { open: false, accepted_bytes: this.#stdin.accepted_bytes };
-    return { ...super.info(), state, pid, tty, created_at, started_at, exited_at, closed_at, reason, stdin };
+    return { ...super.info(), state, pid, tty, started_at, exited_at, closed_at, reason, stdin };
   }
 
   override follow(query: FollowQuery, options: FollowOptions): FollowCursor {

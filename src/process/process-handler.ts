@@ -236,9 +236,10 @@ export class ProcessHandler implements ProcessHooks {
     const spec = wrap ? wrap(asked) : asked;
     if (wrap) checkSize(spec.argv, spec.env);
     const { cwd, tty } = spec;
-    const facts = { request, created_at: new Date().toISOString(), cwd, tty, mark, boot_id: this.#boot_id };
+    const created_at = new Date();
+    const facts = { request, created_at: created_at.toISOString(), cwd, tty, mark, boot_id: this.#boot_id };
     const { writer, written } = (await this.#store?.begin(process_id, facts, once)) ?? { writer: null, written: null };
-    const process = new HostedProcess({ process_id, request, spec, retain_bytes, writer }, this);
+    const process = new HostedProcess({ process_id, request, spec, created_at, retain_bytes, writer }, this);
     process.tap = tap ?? null;
     try {
       await process.start();

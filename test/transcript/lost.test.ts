@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ProcessInfo } from '../../src/protocol/index.js';
 import { markedProcesses, until } from '../support/proc.js';
 import { codeOf, followAll, readAll, readUntil } from '../support/told.js';
 import { Lasting } from './lasting.js';
@@ -14,6 +15,7 @@ describe('a program that crashed', () => {
   const it_ = new Lasting();
   const text: Record<string, string> = {};
   const cursors: Record<string, number> = {};
+  const shown: Record<string, ProcessInfo> = {};
 
   beforeAll(async () => {
     await it_.open();
@@ -24,6 +26,7 @@ describe('a program that crashed', () => {
       await it_.written(process_id);
       text[process_id] = `${lines(50_000, tty ? '\r\n' : '\n')}ready${tty ? '\r\n' : '\n'}`;
       cursors[process_id] = after_seq;
+      shown[process_id] = await it_.process.get(process_id);
     }
     await it_.process.start({ process_id: 'done', argv: ['sh', '-c', 'seq 1 50000; exit 3'] });
     await readAll(it_.process, 'done');
@@ -56,11 +59,8 @@ describe('a program that crashed', () => {
       retained_bytes: length,
       first_seq: 1,
     });
-    expect(info).toMatchObject({
-      labels: { of: 'it' },
-      tty: process_id === 'tty' ? { cols: 80, rows: 24 } : null,
-      pid: expect.any(Number),
-    });
+    const { labels, tty, pid, created_at, started_at } = shown[process_id] as ProcessInfo;
+    expect(info).toMatchObject({ labels, tty, pid, created_at, started_at });
   });
 
   it.each(['pipe', 'tty'])('leaves cursors good (%s)', async (process_id) => {
