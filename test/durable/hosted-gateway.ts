@@ -9,7 +9,7 @@ import { GatewayServer } from '../support/gateway-server.js';
 import { isRunning, until } from '../support/proc.js';
 
 /** How clients take a gateway up again that is restarted. */
-export const RETRY = { first_delay_ms: 5, max_delay_ms: 50, give_up_ms: 60_000, silence_ms: 60_000 };
+export const RETRY = { first_delay_ms: 5, max_delay_ms: 50, give_up_ms: 300_000, silence_ms: 300_000 };
 
 /** A gateway with a data directory, which can be killed and started again at the same address. */
 export class HostedGateway {
@@ -37,6 +37,15 @@ export class HostedGateway {
   /** As a crash does it, and then what restarts a program that crashed. */
   async crash(): Promise<void> {
     await this.server.kill();
+    await this.start();
+  }
+
+  /** As the crash of a machine does it, as far as the processes do not end by it. */
+  async crashWithHost(): Promise<void> {
+    const host = await this.hostPid();
+    await this.server.kill();
+    process.kill(host, 'SIGKILL');
+    await until('the host is gone', () => !isRunning(host));
     await this.start();
   }
 
