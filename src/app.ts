@@ -46,6 +46,7 @@ import { sessionRoutes } from './routes/session.js';
 import { startRoutes } from './routes/start.js';
 import { stdinRoute } from './routes/stdin.js';
 import { ticketRoute } from './routes/tickets.js';
+import { transcriptRoutes } from './routes/transcript.js';
 import { type WebFiles, webRoutes } from './routes/web.js';
 import { limitUnsent } from './unsent-limit.js';
 import { webFiles } from './web-files.js';
@@ -130,6 +131,7 @@ export function addRoutes(
   processRoutes(app, processes, probes);
   outputRoute(app, processes, probes);
   screenRoute(app, processes, probes);
+  transcriptRoutes(app, processes);
   eventRoutes(app, processes, probes, config.heartbeat_ms);
   stdinRoute(app, processes);
   controlRoutes(app, processes);

@@ -130,7 +130,10 @@ export const HEADERS: Record<string, { description: string; schema: object }> = 
   'Exec-Closed': { description: 'Whether everything was told.', schema: flag },
   ETag: { description: 'Strong entity tag of the content.', schema: { type: 'string' } },
   'Last-Modified': { description: 'When the content last changed.', schema: { type: 'string' } },
-  'Accept-Ranges': { description: 'Ranges are counted in bytes.', schema: { type: 'string', enum: ['bytes'] } },
+  'Accept-Ranges': {
+    description: 'Ranges are counted in bytes; none where no part can be asked for.',
+    schema: { type: 'string', enum: ['bytes', 'none'] },
+  },
   'Content-Range': { description: 'Which part of the file this is; with several parts each tells it.', schema: { type: 'string' } },
   'Content-Disposition': {
     description: 'Save it under this name; of a file with download=true, and of one that a browser might run.',
@@ -148,7 +151,11 @@ export const HEADERS: Record<string, { description: string; schema: object }> = 
     schema: { type: 'string', enum: [ATTACH_PROTOCOL] },
   },
   'Exec-Screen-Complete': { description: 'See complete of Screen.', schema: flag },
-  'Exec-Gap': { description: 'The gap at the start, as one line of JSON (see Gap); absent without one.', schema: { type: 'string' } },
+  'Exec-Gap': {
+    description:
+      'The gap at the start, as one line of JSON (see Gap); absent without one. A transcript tells all its gaps, with commas between them.',
+    schema: { type: 'string' },
+  },
 };
 
 /** Request headers that ask for a part of a file, or set a condition (RFC 9110 §13, §14). */

@@ -12,6 +12,7 @@ import { CHANGES, CLOSED, EVENTS, FRAMED_EVENTS, READ, RUNNING, SCREEN, START } 
 import { FILE_OPERATIONS } from './file-operations.js';
 import { ChangeFrames, EventFrames } from './frames.js';
 import { CODES, type Operation, type Reply } from './operation.js';
+import { TRANSCRIPT_OPERATIONS } from './transcript-operations.js';
 import { TREE_OPERATIONS } from './tree-operations.js';
 import { UPLOAD_OPERATIONS } from './upload-operations.js';
 import { WATCH_OPERATION } from './watch-operation.js';
@@ -140,6 +141,7 @@ export const OPERATIONS: Record<string, Operation> = {
     },
     errors: ['invalid_request', 'invalid_cursor', ...ONE, 'not_acceptable', 'not_a_tty', 'screen_too_large', 'cursor_ahead'],
   },
+  ...TRANSCRIPT_OPERATIONS,
   'GET /processes/{process_id}/events': {
     operationId: 'followProcess',
     tag: 'Output',

@@ -1,4 +1,5 @@
 import { persist, startRetry } from '../client/persist.js';
+import { transcriptBytes } from '../client/transcript-bytes.js';
 import { seqOf } from '../protocol/event-seq.js';
 import type { ProcessEvent } from '../protocol/output.js';
 import { beginCommand } from './begin-command.js';
@@ -13,10 +14,15 @@ import type { LogsOptions } from './process-options.js';
  * Prints what a process has printed, and with `--follow` what it prints.
  * @throws {SettingError} for an address or token that cannot be used
  */
-export async function logs(process_id: string, { follow, tail, retryFor, ...connection }: LogsOptions): Promise<void> {
+export async function logs(process_id: string, { follow, tail, cast, retryFor, ...connection }: LogsOptions): Promise<void> {
   const { output, notice, retry, processes } = beginCommand('logs', connection, retryFor);
   output.onBroken = () => void leave(output, 0);
   try {
+    if (cast) {
+      for await (const bytes of transcriptBytes(processes, process_id, { format: 'asciicast' }, {}, retry))
+        await output.write('stdout', bytes);
+      return await leave(output, 0);
+    }
     const { next_seq } = await persist((signal) => processes.get(process_id, {}, { signal }), { retry: startRetry(retry) });
     notice.connected = true;
     const last_seq = next_seq - 1;

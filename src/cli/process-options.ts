@@ -17,6 +17,7 @@ export interface PsOptions extends ConnectionOptions {
 export interface LogsOptions extends ConnectionOptions {
   follow?: true;
   tail?: number;
+  cast?: true;
   retryFor: number;
 }
 
@@ -68,7 +69,8 @@ export function logsCommand(): Command {
     .description('Print what a process has printed, as far as it is still held.')
     .argument('<id>', 'its id')
     .addOption(new Option('-f, --follow', 'go on until its output is closed'))
-    .addOption(new Option('-n, --tail <lines>', 'begin with its last lines').argParser(lines));
+    .addOption(new Option('-n, --tail <lines>', 'begin with its last lines').argParser(lines))
+    .addOption(new Option('--cast', 'a recording of its terminal, for asciinema').conflicts(['follow', 'tail']));
   return withRetry(withConnection(command)).addHelpText(
     'after',
     `
@@ -76,7 +78,8 @@ Its stdout comes out on stdout, its stderr on stderr. What is no longer held is
 told on stderr.
 
   exec-gateway logs -f nightly
-  exec-gateway logs --tail 20 nightly 2>/dev/null`,
+  exec-gateway logs --tail 20 nightly 2>/dev/null
+  exec-gateway logs --cast shell > shell.cast`,
   );
 }
 

@@ -1,4 +1,3 @@
-import { GatewayError } from '../protocol/error.js';
 import type { CallOptions } from '../protocol/exec-process.js';
 import type { Copied, CopyRequest, DirectoryEntry, FileMetadata, MoveRequest, Removed, Stored } from '../protocol/file.js';
 import type {
@@ -12,8 +11,9 @@ import type {
   RemoveOptions,
   WriteFileOptions,
 } from '../protocol/file-system.js';
+import { lastingBytes } from './lasting-bytes.js';
 import { BYTES_PER_MS, persist, startRetry } from './persist.js';
-import { Backoff, type RetryOptions } from './retry.js';
+import type { RetryOptions } from './retry.js';
 
 /** A path as text, or as it is on the wire where it is not UTF-8. */
 type Path = string | FilePath;
@@ -36,29 +36,12 @@ export class Files {
    * The content as it comes. A dropped connection is taken up again where it broke, as long as the file is the same; a gateway
    * that was never reached is told of as soon as by a write.
    */
-  async *read(path: Path, { offset = 0, length, if_match, signal }: ReadFileOptions = {}): AsyncGenerator<Uint8Array, void> {
-    let backoff = new Backoff(startRetry(this.#retry));
-    let at = offset;
-    let etag = if_match;
-    let reached = false;
-    for (let left = length; ; ) {
-      try {
-        const content = await this.system.readFile(wirePath(path), { offset: at, length: left, if_match: etag, signal });
-        if (!reached) backoff = new Backoff(this.#retry);
-        reached = true;
-        for await (const bytes of content.body) {
-          at += bytes.length;
-          if (left !== undefined) left -= bytes.length;
-          etag ??= content.metadata.etag ?? undefined;
-          backoff.progress();
-          yield bytes;
-        }
-        return;
-      } catch (error) {
-        if (!(error instanceof GatewayError && error.code === 'upstream_unreachable')) throw error;
-        await backoff.pause(error, signal);
-      }
-    }
+  read(path: Path, options: ReadFileOptions = {}): AsyncGenerator<Uint8Array, void> {
+    const open = async (place: ReadFileOptions) => {
+      const { metadata, body } = await this.system.readFile(wirePath(path), place);
+      return { etag: metadata.etag, body };
+    };
+    return lastingBytes(open, options, this.#retry);
   }
 
   /** The content in one piece: it must fit into memory. */

@@ -16,6 +16,7 @@ import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 import type { ScreenOutput } from '../protocol/screen.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
 import type { Ticket, TicketRequest } from '../protocol/ticket.js';
+import type { TranscriptQuery } from '../protocol/transcript.js';
 import { type Attached, attach } from './attach.js';
 import type { GatewayAttachOptions } from './attach-options.js';
 import { Files } from './files.js';
@@ -26,6 +27,7 @@ import { RemoteExecProcess, type RemoteOptions } from './remote-exec-process.js'
 import { RemoteFileSystem } from './remote-file-system.js';
 import { type RetryOptions, retrySettings } from './retry.js';
 import { exitOf, ROUND_MS, runToEnd } from './run-to-end.js';
+import { transcriptBytes } from './transcript-bytes.js';
 import { Wire } from './wire.js';
 
 export interface StartProcessOptions extends Omit<StartRequest, 'argv'>, CallOptions {}
@@ -108,6 +110,18 @@ export class Gateway {
   /** What the terminal of a process shows: as text, and with `paint` as bytes for another terminal. */
   screen(process_id: string, { signal, ...query }: ScreenQuery & CallOptions = {}): Promise<ScreenOutput> {
     return this.processes.screen(process_id, query, { signal });
+  }
+
+  /**
+   * All output that is kept of a process, as there is at this moment: bytes, or with `format: 'asciicast'` a recording of its
+   * terminal. A dropped connection is taken up again where it broke; a recording, which has no parts, is not once it has begun. What
+   * is missing is told by `processes.transcript`.
+   */
+  transcript(
+    process_id: string,
+    { signal, offset, length, if_match, ...query }: TranscriptQuery & CallOptions = {},
+  ): AsyncGenerator<Uint8Array, void> {
+    return transcriptBytes(this.processes, process_id, query, { offset, length, if_match, signal }, this.#retry);
   }
 
   /** The events of a process up to `closed`, over as many connections as it takes: none is missing, none comes twice. */

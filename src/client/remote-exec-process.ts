@@ -19,10 +19,12 @@ import type { ProcessInfo, ProcessList, Terminated } from '../protocol/process.j
 import type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 import type { Screen, ScreenOutput } from '../protocol/screen.js';
 import type { StartRequest, TtySize } from '../protocol/start.js';
+import type { TranscriptContent, TranscriptQuery } from '../protocol/transcript.js';
 import { decodeBytes, decodeChunk, fromWire } from './decode-event.js';
 import { FollowSource, PROCESS_EVENT_FORMS } from './follow-source.js';
 import { LastingStream } from './lasting-stream.js';
 import { DOTS, pathOf } from './process-path.js';
+import { remoteTranscript } from './remote-transcript.js';
 import { type RetryOptions, retrySettings } from './retry.js';
 import { CHANGE_FORMS, WatchSource } from './watch-source.js';
 import { Wire, type WireOptions } from './wire.js';
@@ -93,6 +95,10 @@ export class RemoteExecProcess implements ExecProcess {
   async screen(process_id: string, query: ScreenQuery = {}, { signal }: CallOptions = {}): Promise<ScreenOutput> {
     const screen = await this.#json<Screen>(pathOf(process_id, '/screen'), { query: { ...query }, answer: 'text', signal });
     return fromWire('The answer to a screen', () => ({ ...screen, paint: screen.paint === null ? null : decodeBytes(screen.paint) }));
+  }
+
+  async transcript(process_id: string, query: TranscriptQuery = {}, { signal }: CallOptions = {}): Promise<TranscriptContent> {
+    return remoteTranscript(this.#wire, pathOf(process_id, '/transcript'), query, signal);
   }
 
   async follow(process_id: string, query: FollowQuery = {}, { signal }: CallOptions = {}): Promise<Subscription<ProcessEvent>> {

@@ -12,6 +12,7 @@ import type {
 import type { RunRequest, SignalRequest, Started, StartRequest, TtySize } from '../protocol/index.js';
 import type { ProcessStats } from '../protocol/process-stats.js';
 import type { SandboxPolicy } from '../protocol/sandbox.js';
+import type { TranscriptQuery } from '../protocol/transcript.js';
 import type { HostSettings } from './words.js';
 
 /** What a host holds: processes, and what is known of all of them. */
@@ -69,5 +70,13 @@ export const STREAMS: Record<string, Streaming> = {
     const batches = await process.follow(process_id, query, { signal, lend: true });
     return { head: { ended: batches.ended, gap: batches.gap }, batches };
   },
+  transcript: async ({ process }, { process_id, query }: CallFields & { query: TranscriptQuery }, signal) => {
+    const { about, length, body } = await process.transcript(process_id, query, { signal });
+    return { head: { about, length }, batches: asBatches(body) };
+  },
   watch: async ({ process }, { query }: { query: WatchQuery }, signal) => ({ head: {}, batches: await process.watch(query, { signal }) }),
 };
+
+async function* asBatches(body: AsyncIterable<Uint8Array>): AsyncGenerator<{ chunk: Uint8Array }[], void> {
+  for await (const chunk of body) yield [{ chunk }];
+}

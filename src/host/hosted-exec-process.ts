@@ -25,6 +25,8 @@ import type {
   SignalRequest,
   StartRequest,
   Terminated,
+  TranscriptContent,
+  TranscriptQuery,
   TtySize,
   Written,
 } from '../protocol/index.js';
@@ -70,6 +72,12 @@ export class HostedExecProcess implements ExecProcess {
     return this.#link.call({ call: 'screen', process_id, query, signal });
   }
 
+  async transcript(process_id: string, query: TranscriptQuery = {}, { signal }: CallOptions = {}): Promise<TranscriptContent> {
+    const call = { call: 'transcript', process_id, query, signal };
+    const { head, batches } = await this.#link.stream<Omit<TranscriptContent, 'body' | 'close'>, { chunk: Uint8Array }>(call);
+    return { ...head, body: bytesOf(batches), close: async () => void (await batches.return()) };
+  }
+
   async follow(process_id: string, query: FollowQuery = {}, { signal }: FollowOptions = {}): Promise<Subscription<ProcessEvent>> {
     const call = { call: 'follow', process_id, query, signal };
     const { head, batches } = await this.#link.stream<{ ended: boolean; gap: Gap | null }, ProcessEvent>(call);
@@ -99,4 +107,8 @@ export class HostedExecProcess implements ExecProcess {
   stats(): Promise<ProcessStats> {
     return this.#link.call({ call: 'stats' });
   }
+}
+
+async function* bytesOf(batches: AsyncIterable<{ chunk: Uint8Array }[]>): AsyncGenerator<Uint8Array, void> {
+  for await (const batch of batches) for (const { chunk } of batch) yield chunk;
 }

@@ -21,6 +21,15 @@ export interface Borrower {
   uses(first_seq: number, last_seq: number): boolean;
 }
 
+/** Events of the archive without a hole. */
+export interface ArchivePart {
+  readonly first_seq: number;
+  /** The event after its last. */
+  readonly next_seq: number;
+  /** Bytes of one stream, or of all, before an event, as far as they can be read. Throws what the system says. */
+  bytes(next_seq: number, stream?: Stream): Promise<number>;
+}
+
 /** Where events are that are no longer in memory. */
 export interface Archive {
   /** The first event it has from `seq` on; null when it has none. */
@@ -30,6 +39,8 @@ export interface Archive {
   /** Output that it has, in bytes, and the event after its last. */
   readonly output_bytes: number;
   readonly next_seq: number;
+  /** What it has, oldest first. */
+  parts(): readonly ArchivePart[];
   /**
    * The events after `after_seq` without a hole, of `max_bytes` of output at most but the first always. None when they were
    * lost meanwhile: `next` does not tell of them again.
@@ -73,6 +84,16 @@ export class EventLog {
   get first_seq(): number {
     const marks = [this.#archive?.next(1), this.#segments.first_seq, this.exited?.seq, this.closed_seq, this.next_seq];
     return Math.min(...marks.filter((seq) => typeof seq === 'number'));
+  }
+
+  /** The event from which on all is in memory. */
+  get memory_seq(): number {
+    return this.#evicted_seq + 1;
+  }
+
+  /** What the archive has, oldest first; the last of it may be in memory too. */
+  get archive_parts(): readonly ArchivePart[] {
+    return this.#archive?.parts() ?? [];
   }
 
   /** Output that can be read, from memory or from the archive, in bytes. */

@@ -5,6 +5,9 @@ import { readBytes } from './read-buffer.js';
 import { resolveCommand, resolveCwd } from './resolve-command.js';
 import { checkSize } from './start-check.js';
 
+/** The type of a terminal of which none is asked for. */
+export const DEFAULT_TERM = 'xterm-256color';
+
 /** What the gateway adds to what was asked for. */
 export interface LaunchBase {
   /** What children inherit from. */
@@ -23,7 +26,7 @@ export function launchSpec(request: StartRequest, base: LaunchBase): LaunchSpec 
   const command = argv[0] as string;
   const cwd = resolveCwd(base.cwd);
   const env = childEnv(base.env, request.env_policy, request.env);
-  const size = tty ? { cols: 80, rows: 24, term: 'xterm-256color', ...(tty === true ? {} : tty) } : null;
+  const size = tty ? { cols: 80, rows: 24, term: DEFAULT_TERM, ...(tty === true ? {} : tty) } : null;
   if (size?.term && request.env?.TERM === undefined && request.env_policy?.set?.TERM === undefined) env.TERM = size.term;
   checkSize(argv, env);
   return {

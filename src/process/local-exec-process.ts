@@ -20,6 +20,7 @@ import {
   type StartOptions,
   type StartRequest,
   type TerminateOptions,
+  type TranscriptQuery,
   type TtySize,
   type WatchQuery,
   type WriteOptions,
@@ -30,6 +31,7 @@ import type { HostedProcess } from './hosted-process.js';
 import { labelMatch } from './labels.js';
 import { readOutput } from './output-read.js';
 import type { ProcessHandler } from './process-handler.js';
+import { transcriptOf } from './process-transcript.js';
 import { runProcess } from './run-process.js';
 import { waitForScreen } from './wait-for-screen.js';
 import { waitUntil } from './wait-until.js';
@@ -98,6 +100,10 @@ export class LocalExecProcess implements ExecProcess {
     this.#handler.screens.check(process);
     await waitForScreen(process, query, () => this.#handler.stopping, signal);
     return this.#handler.screens.look(process, query.paint === true, signal);
+  }
+
+  async transcript(process_id: string, query: TranscriptQuery = {}, options: CallOptions = {}) {
+    return transcriptOf(this.#handler.get(process_id), query, options);
   }
 
   async follow(process_id: string, query: FollowQuery = {}, options: FollowOptions = {}) {

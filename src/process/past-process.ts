@@ -21,6 +21,7 @@ export class PastProcess extends HostedProcess {
     const spec: LaunchSpec = { command: '', path: '', argv: [], cwd, env: {}, pipe_stdin: false, tty, read_bytes: 0 };
     super({ process_id, request, spec, created_at: new Date(facts.created_at), retain_bytes, writer }, hooks);
     this.#facts = facts;
+    if (facts.sizes) this.terminal?.restore(facts.sizes);
     // What a power cut took from the end of a process that had closed is lost too.
     const { next_seq } = writer.transcript;
     this.log.restore(exited, closed_seq, total_bytes, lost_seq ?? (next_seq > 0 && next_seq <= closed_seq ? next_seq : undefined));

@@ -14,5 +14,13 @@ export function factsOf(change: 'started' | 'exited' | 'closed', process: Hosted
   if (change === 'exited')
     return { exited: log.exited as NonNullable<typeof log.exited>, exited_at: info.exited_at ?? now, reason: info.reason ?? 'exited' };
   const { total_bytes, tty, stdin } = info;
-  return { closed_seq: log.closed_seq as number, closed_at: info.closed_at ?? now, total_bytes, accepted_bytes: stdin.accepted_bytes, tty };
+  const sizes = process.terminal?.sizes ?? [];
+  return {
+    closed_seq: log.closed_seq as number,
+    closed_at: info.closed_at ?? now,
+    total_bytes,
+    accepted_bytes: stdin.accepted_bytes,
+    tty,
+    ...(sizes.length > 1 ? { sizes: [...sizes] } : {}),
+  };
 }

@@ -1,4 +1,6 @@
 import type { TtySize } from '../protocol/index.js';
+import { OutputTimes } from './output-times.js';
+import type { SizeChange } from './transcript/process-record.js';
 
 /**
  * Private modes (CSI ? n h and l) that change what a screen shows or how it takes input: cursor keys, origin, wrap, cursor,
@@ -19,20 +21,32 @@ const CHANGES = /\x1b(?:c|\[\?([\d;]{1,48})([hl]))/g;
 
 /**
  * What must be known of a terminal's past to show its screen when the output of then is no longer held: when it was
- * resized, and which modes were set.
+ * resized, and which modes were set. And when it printed what.
  */
 export class TerminalHistory {
-  readonly #sizes: (TtySize & { seq: number })[];
+  readonly times = new OutputTimes();
+  #sizes: SizeChange[];
   #marks: { seq: number; modes: number[] | null; on: boolean }[] = [];
   #before = new Map<number, boolean>();
   #rest = '';
 
   constructor(size: TtySize) {
-    this.#sizes = [{ ...size, seq: 0 }];
+    this.#sizes = [{ cols: size.cols, rows: size.rows, seq: 0, at_ms: 0 }];
+  }
+
+  /** The sizes that it had, the one at its start first as long as there were not too many. */
+  get sizes(): readonly SizeChange[] {
+    return this.#sizes;
+  }
+
+  /** Takes over what an earlier program has seen. */
+  restore(sizes: readonly SizeChange[]): void {
+    this.#sizes = [...sizes];
   }
 
   /** To be called for every chunk. */
   printed(seq: number, chunk: Uint8Array): void {
+    this.times.mark(seq);
     if (this.#rest === '' && chunk.indexOf(ESC) < 0) return;
     const text = this.#rest + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1');
     for (const [, modes, how] of text.matchAll(CHANGES)) {
@@ -48,7 +62,7 @@ export class TerminalHistory {
   /** @param seq the next event, which is drawn at the new size */
   resized(seq: number, { cols, rows }: TtySize): void {
     if (this.#sizes.at(-1)?.seq === seq) this.#sizes.pop();
-    this.#sizes.push({ cols, rows, seq });
+    this.#sizes.push({ cols, rows, seq, at_ms: this.times.now() });
     if (this.#sizes.length > REMEMBERED_MARKS) this.#sizes.shift();
   }
 

@@ -5,6 +5,7 @@ import type { ProcessInfo, ProcessList, ProcessState, Terminated } from './proce
 import type { RunOutput, RunRequest } from './run.js';
 import type { ScreenOutput } from './screen.js';
 import type { StartRequest, TtySize } from './start.js';
+import type { TranscriptContent, TranscriptQuery } from './transcript.js';
 
 /** Every call takes a signal that gives it up; a call given up rejects with the signal's reason. */
 export interface CallOptions {
@@ -119,6 +120,8 @@ export interface ExecProcess {
   read(process_id: string, query?: ReadQuery, options?: CallOptions): Promise<ReadOutput>;
   /** What the terminal of a process shows, also after its end. */
   screen(process_id: string, query?: ScreenQuery, options?: CallOptions): Promise<ScreenOutput>;
+  /** All output that is kept, as there is at this moment. The signal also ends a body that is being read. */
+  transcript(process_id: string, query?: TranscriptQuery, options?: CallOptions): Promise<TranscriptContent>;
   /** Resolves when the cursor is known to be good. */
   follow(process_id: string, query?: FollowQuery, options?: FollowOptions): Promise<Subscription<ProcessEvent>>;
   watch(query?: WatchQuery, options?: CallOptions): Promise<AsyncIterable<ChangeEvent[]>>;

@@ -20,5 +20,6 @@ export * from './session.js';
 export * from './sse.js';
 export * from './start.js';
 export * from './ticket.js';
+export * from './transcript.js';
 export * from './upload.js';
 export * from './upload-type.js';

@@ -57,6 +57,8 @@ export interface OutputEvent {
   seq: number;
   stream: Stream;
   chunk: Uint8Array;
+  /** When it was printed, in milliseconds since the start: known of what is read from disk. */
+  at_ms?: number;
 }
 export interface ExitedEvent {
   event: 'exited';

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parseCast } from '../support/cast.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { GatewayServer } from '../support/gateway-server.js';
 import { RunScene } from './run-scene.js';
@@ -52,6 +53,16 @@ describe('logs', () => {
     await call(['wait', id]);
     const { code, stderr } = await call(['logs', id]);
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^exec-gateway logs: the first [\d.]+ KiB is no longer held\n$/)]);
+  });
+
+  test('of a terminal are a recording with --cast', async () => {
+    const id = await started('printf "caf\\303\\251"', { tty: true });
+    await call(['wait', id]);
+    const { code, stdout } = await call(['logs', '--cast', id]);
+    expect([code, parseCast(stdout).text]).toEqual([0, 'café']);
+    const pipe = await started('true');
+    expect(await call(['logs', '--cast', pipe])).toMatchObject({ code: 125, stderr: expect.stringContaining('[not_a_tty]') });
+    expect(await call(['logs', '--cast', '-f', id])).toMatchObject({ code: 2 });
   });
 
   test('go on over a line that breaks, and say so', async () => {

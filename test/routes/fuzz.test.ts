@@ -118,6 +118,7 @@ const ADDRESSES = [
   '/run',
   '/processes/{process_id}/output',
   '/processes/{process_id}/screen',
+  '/processes/{process_id}/transcript',
   '/processes/{process_id}/stdin',
   '/fs/file',
   '/fs/metadata',

@@ -38,6 +38,14 @@ export interface Exited {
   reason: ExitReason;
 }
 
+/** A size that a terminal had from an event on. */
+export interface SizeChange extends TtySize {
+  /** The first event that was drawn so. */
+  seq: number;
+  /** When it became so, in milliseconds since the start. */
+  at_ms: number;
+}
+
 /** What is written when its output is over. */
 export interface Closed {
   closed_seq: number;
@@ -45,6 +53,8 @@ export interface Closed {
   total_bytes: number;
   accepted_bytes: number;
   tty: TtySize | null;
+  /** The sizes that its terminal had, from which event on. Default: only one. */
+  sizes?: SizeChange[];
   /** The first event that was lost with the program that held the process. Default: none was. */
   lost_seq?: number;
 }

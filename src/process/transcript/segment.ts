@@ -1,6 +1,6 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
-import type { ProcessEvent } from '../../protocol/index.js';
-import { chunksOf } from './block.js';
+import type { ProcessEvent, Stream } from '../../protocol/index.js';
+import { bytesIn, chunksOf } from './block.js';
 import { eventOf, type Piece } from './piece.js';
 import { readRecords } from './read-records.js';
 import { type Content, END_BYTES, endRecord } from './record.js';
@@ -22,6 +22,9 @@ export class Segment {
   /** Whether nothing more is written to it. */
   sealed = false;
   readonly #index = new SegmentIndex();
+  /** Whether `output_bytes` counts some that cannot be read. */
+  #damaged = false;
+  #counted: { stream: Stream | undefined; next_seq: number; bytes: number } | null = null;
   #file: FileHandle | null = null;
 
   constructor(path: string, first_seq: number, bytes_before: number) {
@@ -84,10 +87,41 @@ export class Segment {
     return events;
   }
 
+  /**
+   * Bytes of one stream, or of all, before the event `next_seq`, as far as they can be read. They are counted where they lie,
+   * since no file says how much of it is of which stream.
+   * @throws what the system says
+   */
+  async bytes(next_seq: number, stream?: Stream): Promise<number> {
+    const end = Math.min(next_seq, this.next_seq);
+    if (end === this.next_seq && stream === undefined && !this.#damaged) return this.output_bytes;
+    if (this.#counted?.next_seq === end && this.#counted.stream === stream) return this.#counted.bytes;
+    const bytes = await this.#count(end, stream);
+    this.#counted = { stream, next_seq: end, bytes };
+    return bytes;
+  }
+
+  async #count(next_seq: number, stream: Stream | undefined): Promise<number> {
+    let bytes = 0;
+    const file = await open(this.path);
+    try {
+      for await (const { content } of readRecords(file, 0, this.size)) {
+        if (!('block' in content)) continue;
+        if (content.block.first_seq >= next_seq) break;
+        bytes += bytesIn(content.block, next_seq, stream);
+      }
+    } finally {
+      await file.close();
+    }
+    return bytes;
+  }
+
   /** It ends before the event `next_seq`, since the rest cannot be read. */
   cut(next_seq: number): void {
     this.sealed = true;
-    this.next_seq = Math.min(this.next_seq, next_seq);
+    if (next_seq >= this.next_seq) return;
+    this.next_seq = next_seq;
+    this.#damaged = true;
   }
 
   /**
@@ -134,7 +168,7 @@ export class Segment {
 }
 
 function eventsOf(content: Content, after_seq: number): Iterable<ProcessEvent> {
-  if ('block' in content) return chunksOf(content.block, after_seq);
+  if ('block' in content) return chunksOf(content.block, after_seq, content.at_ms);
   return 'json' in content ? eventOf(content.json, after_seq) : [];
 }
 

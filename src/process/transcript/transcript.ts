@@ -67,6 +67,11 @@ export class Transcript {
     return found ? Math.max(seq, found.first_seq) : null;
   }
 
+  /** The files, oldest first, each without a hole. */
+  parts(): readonly Segment[] {
+    return [...this.#segments];
+  }
+
   /** Output bytes before the event `seq`, where a file begins with it; null elsewhere. */
   bytesBefore(seq: number): number | null {
     return this.#segments.find(({ first_seq }) => first_seq === seq)?.bytes_before ?? null;
