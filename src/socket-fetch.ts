@@ -6,6 +6,9 @@ import { ReadableStream as NodeStream } from 'node:stream/web';
 /** Answers that have no body (RFC 9110 §15): a `Response` refuses one. */
 const EMPTY = new Set([204, 205, 304]);
 
+/** A body that is waited for: most answers are, and a stream for each would take longer than the call itself. */
+const SMALL_BYTES = 16 * 1024;
+
 /**
  * A `fetch` over a unix socket, as far as the client needs it: Node's own reaches only TCP. Without a path it is one over TCP, which
  * starts faster than Node's own, and sends bytes without copying them.
@@ -28,7 +31,7 @@ export function socketFetch(socketPath?: string): typeof fetch {
       request.on('response', (reply) => {
         // Who is answered before all was sent need not send the rest.
         reply.on('close', () => request.destroy());
-        resolve(responseOf(reply));
+        responseOf(reply).then(resolve, reject);
       });
       if (body instanceof ReadableStream) pipeline(Readable.fromWeb(body as NodeStream), request).catch(reject);
       else request.end(body ?? undefined);
@@ -36,11 +39,18 @@ export function socketFetch(socketPath?: string): typeof fetch {
   };
 }
 
-function responseOf(reply: IncomingMessage): Response {
+async function responseOf(reply: IncomingMessage): Promise<Response> {
   const status = reply.statusCode ?? 0;
   const headers = new Headers();
   for (const [name, values] of Object.entries(reply.headersDistinct)) for (const value of values ?? []) headers.append(name, value);
-  if (!EMPTY.has(status)) return new Response(NodeStream.from(reply) as ReadableStream, { status, headers });
+  if (!EMPTY.has(status)) return new Response(await bodyOf(reply), { status, headers });
   reply.resume();
   return new Response(null, { status, headers });
+}
+
+async function bodyOf(reply: IncomingMessage): Promise<BodyInit> {
+  if (!(Number(reply.headers['content-length']) <= SMALL_BYTES)) return NodeStream.from(reply) as ReadableStream;
+  const parts: Uint8Array[] = [];
+  for await (const part of reply) parts.push(part);
+  return Buffer.concat(parts);
 }

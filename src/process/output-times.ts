@@ -2,7 +2,7 @@
 const TICK_MS = 5;
 
 /** Moments that are remembered, 16 bytes each. When there are twice as many every other one is forgotten: then times are told less closely. */
-const REMEMBERED = 16_384;
+const MOST_MOMENTS = 16_384;
 
 /** When the events of a process were printed, in milliseconds since the start, which no change of the clock moves. */
 export class OutputTimes {
@@ -26,7 +26,7 @@ export class OutputTimes {
     }
     this.#seqs.push(seq);
     this.#at_ms.push(at_ms);
-    if (this.#seqs.length >= 2 * REMEMBERED) this.#thin();
+    if (this.#seqs.length >= 2 * MOST_MOMENTS) this.#thin();
   }
 
   /** When an event was printed; of one that is not known, the moment after it. */

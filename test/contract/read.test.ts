@@ -70,9 +70,9 @@ describe.each([...BACKENDS_AND_SOCKETS, 'hosted'] as const)('%s', (name) => {
 
   it('B64 any max_bytes makes progress, and the parts are the whole', async () => {
     const line = 'ein Wörtchen, 漢字, 😀';
-    const { process_id } = await backend.sh(`yes '${line}' | head -c 32768`);
+    const { process_id } = await backend.sh(`yes '${line}' | head -c 102400`);
     const whole = await readAll(backend.process, process_id);
-    expect(whole.bytes().toString('latin1')).toBe(Buffer.from(`${line}\n`.repeat(2000)).subarray(0, 32_768).toString('latin1'));
+    expect(whole.bytes().toString('latin1')).toBe(Buffer.from(`${line}\n`.repeat(5000)).subarray(0, 102_400).toString('latin1'));
     for (const max_bytes of [0, 1, 3, 70_000]) {
       const parts = await readAll(backend.process, process_id, { max_bytes });
       expect(parts.chunks).toEqual(whole.chunks);

@@ -74,17 +74,16 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await dashboard.button('Copy').click();
     await page.getByText('is on the clipboard').waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('ready\nhttp://linked.example/told words-0 words-1\n');
-    const pointTo = async (words: string) => {
-      const box = await page.locator('.xterm-rows span', { hasText: words }).last().boundingBox();
-      const { x, y, width, height } = box ?? expect.unreachable();
-      const place = [x + width / 2, y + height / 2] as const;
-      await page.mouse.move(...place);
-      return () => page.mouse.click(...place);
+    // The terminal draws its rows anew when it is pointed to.
+    const pointTo = (words: string) => page.locator('.xterm-rows span', { hasText: words }).last().hover({ force: true });
+    const click = async () => {
+      await page.mouse.down();
+      await page.mouse.up();
     };
-    const clickOnScript = await pointTo('words-1');
-    await clickOnScript();
+    await pointTo('words-1');
+    await click();
     for (const [words, address] of Object.entries({ told: 'http://linked.example/told', 'words-0': 'http://linked.example/named' })) {
-      const click = await pointTo(words);
+      await pointTo(words);
       await page.locator('.xterm-cursor-pointer').waitFor();
       const [opened] = await Promise.all([context.waitForEvent('page'), click()]);
       await opened.waitForURL(address);

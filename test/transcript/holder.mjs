@@ -18,5 +18,8 @@ process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);
 process.once('SIGTERM', async () => {
   ends.abort();
   await environment.close(500);
-  await app.close();
+  const closed = app.close();
+  // A connection that a client opened in advance and never used would be waited for.
+  app.server.closeAllConnections();
+  await closed;
 });
