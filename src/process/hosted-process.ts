@@ -44,8 +44,6 @@ export interface ProcessHooks {
   output(process: HostedProcess, bytes: number): void;
 }
 
-let started = 0;
-
 /** One process on this machine, from its start until it is forgotten. */
 export class HostedProcess {
   readonly process_id: string;
@@ -56,8 +54,8 @@ export class HostedProcess {
   /** What screens are drawn by; null without a terminal. */
   readonly terminal: TerminalHistory | null;
   readonly created_at: Date;
-  /** Rises with every process: the order of age. */
-  readonly index = ++started;
+  /** Rises with every process that was started: its place in the list. 0 before that. */
+  index = 0;
   /** Told of each chunk, besides the hooks; its bytes are good until it returns. */
   tap: ((stream: Stream, chunk: Uint8Array) => void) | null = null;
   readonly #hooks: ProcessHooks;

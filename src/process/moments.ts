@@ -1,5 +1,15 @@
+import { randomInt } from 'node:crypto';
+
 /** Events whose moment is remembered. */
 const MOST = 512;
+
+/**
+ * Where the moments of a gateway begin: anywhere below 2^52. One of an earlier gateway is then not taken for one of this,
+ * whatever the clock says, but for a chance of one in a million where billions of events came.
+ */
+export function anyMoment(): number {
+  return randomInt(1, 2 ** 48) * 16;
+}
 
 /**
  * When the output events of one process came about, as numbers in the order of all output of all processes: the latest

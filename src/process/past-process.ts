@@ -10,6 +10,12 @@ import type { Restored } from './transcript/transcript-store.js';
 /** What is left of a program that an earlier gateway started: nothing. */
 const NO_CHILD: Child = { pid: 0, pause() {}, resume() {}, write() {}, endInput() {}, resize() {}, destroy() {} };
 
+/** As they were started, whatever the clock said; last those of which only their beginning is known. */
+export function inOrder({ facts: a }: Restored, { facts: b }: Restored): number {
+  const { MAX_VALUE } = Number;
+  return (a.index ?? MAX_VALUE) - (b.index ?? MAX_VALUE) || Date.parse(a.created_at) - Date.parse(b.created_at);
+}
+
 /** A process that was closed, or lost, before this gateway was started: it is read as any other, from disk. */
 export class PastProcess extends HostedProcess {
   readonly #facts: EndedFacts;

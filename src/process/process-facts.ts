@@ -9,7 +9,7 @@ export function factsOf(change: 'started' | 'exited' | 'closed', process: Hosted
   const now = new Date().toISOString();
   if (change === 'started') {
     const pid = info.pid as number;
-    return { started_at: info.started_at ?? now, pid, start_ticks: processStat(pid)?.start_ticks ?? null };
+    return { started_at: info.started_at ?? now, pid, start_ticks: processStat(pid)?.start_ticks ?? null, index: process.index };
   }
   if (change === 'exited')
     return { exited: log.exited as NonNullable<typeof log.exited>, exited_at: info.exited_at ?? now, reason: info.reason ?? 'exited' };

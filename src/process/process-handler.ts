@@ -8,9 +8,11 @@ import { ChangeLog } from './change-log.js';
 import { checkDescriptors } from './descriptor-budget.js';
 import { endLost, MARK } from './end-lost.js';
 import { allServed } from './fair-turn.js';
+import { idExists } from './free-its-id.js';
 import { HostedProcess, type ProcessHooks } from './hosted-process.js';
 import { launchSpec } from './launch-spec.js';
-import { PastProcess } from './past-process.js';
+import { anyMoment } from './moments.js';
+import { inOrder, PastProcess } from './past-process.js';
 import { factsOf } from './process-facts.js';
 import { bootId } from './process-stat.js';
 import { Retention, type RetentionLimits } from './retention.js';
@@ -58,8 +60,10 @@ export class ProcessHandler implements ProcessHooks {
   readonly changes = new ChangeLog();
   readonly taps = new Set<OutputTap>();
   readonly screens = new Screens();
-  /** The number of the latest output event of all processes. Those of an earlier gateway were lower, unless it told a million a second. */
-  moment = Date.now() * 1000;
+  readonly #first_moment = anyMoment();
+  /** The number of the latest output event of all processes. */
+  moment = this.#first_moment;
+  #index = 0;
   readonly #processes = new Map<string, HostedProcess>();
   readonly #launching = new Map<string, Promise<HostedProcess>>();
   readonly #open = new Set<HostedProcess>();
@@ -102,6 +106,11 @@ export class ProcessHandler implements ProcessHooks {
     this.#draining = true;
   }
 
+  /** Whether a moment is one of this gateway. */
+  toldOf(moment: number): boolean {
+    return moment >= this.#first_moment && moment <= this.moment;
+  }
+
   /** Whether the end has begun: long-polls answer at once. */
   get stopping(): boolean {
     return this.#stopping;
@@ -130,7 +139,7 @@ export class ProcessHandler implements ProcessHooks {
     const process_id = request.process_id ?? uuidV7();
     const known = this.#processes.get(process_id) ?? this.#launching.get(process_id);
     if (known) return { created: false, process: this.#again(process_id, request, how.once === true, await known) };
-    if (this.#spent.has(process_id)) throw exists(process_id, 'was used before and its record is forgotten, so that it stays spent');
+    if (this.#spent.has(process_id)) throw idExists(process_id, 'was used before and its record is forgotten, so that it stays spent');
     this.#admit();
     checkText(request);
     const launched = this.#launch(process_id, request, how);
@@ -181,6 +190,7 @@ export class ProcessHandler implements ProcessHooks {
   changed(change: 'started' | 'exited' | 'closed', process: HostedProcess): void {
     if (change === 'started') {
       this.#started_total++;
+      process.index = ++this.#index;
       this.#processes.set(process.process_id, process);
       this.#open.add(process);
     } else if (change === 'exited') {
@@ -208,7 +218,7 @@ export class ProcessHandler implements ProcessHooks {
   #again(process_id: string, request: StartRequest, once: boolean, process: HostedProcess): HostedProcess {
     if (once && isDeepStrictEqual({ ...request, process_id }, { ...process.request, process_id })) return process;
     const why = once ? 'was started with another request' : process.running ? 'is in use' : 'is that of a process that has ended';
-    throw exists(process_id, `${why}, until DELETE /processes/{process_id}?purge=true ends and forgets it`);
+    throw idExists(process_id, `${why}, until DELETE /processes/{process_id}?purge=true ends and forgets it`);
   }
 
   #admit(): void {
@@ -255,8 +265,12 @@ export class ProcessHandler implements ProcessHooks {
   #restore(store: TranscriptStore): void {
     const { restored } = store;
     store.restored = [];
-    for (const left of restored.toSorted((a, b) => Date.parse(a.facts.created_at) - Date.parse(b.facts.created_at))) {
-      this.#processes.set(left.process_id, new PastProcess(left, this.limits.retain_bytes, this));
+    for (const left of restored.toSorted(inOrder)) {
+      const process = new PastProcess(left, this.limits.retain_bytes, this);
+      this.#index = process.index = left.facts.index ?? this.#index + 1;
+      if (left.facts.index === undefined) store.add(process.process_id, { index: process.index });
+      process.moments.push(this.moment, process.log.next_seq - 1);
+      this.#processes.set(process.process_id, process);
     }
     for (const { process_id, facts } of restored) {
       // A clock that was set back makes nothing older than it is.
@@ -275,12 +289,6 @@ export class ProcessHandler implements ProcessHooks {
     if (this.#store) await this.#store.remove(process_id, spend);
     else if (spend) await this.#spent.add(process_id);
   }
-}
-
-function exists(process_id: string, why: string): GatewayError {
-  return new GatewayError('process_exists', `The id ${quoted(process_id)} ${why}: choose another, or leave process_id out.`, {
-    process_id,
-  });
 }
 
 async function closed(process: HostedProcess): Promise<void> {

@@ -34,7 +34,7 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
     this.#handler = handler;
     this.#matches = labelMatch(label);
     this.#output = output;
-    if (output && after_id !== undefined) this.#seen = after_id > handler.moment ? 0 : after_id; // of no gateway before this one
+    if (output && after_id !== undefined) this.#seen = handler.toldOf(after_id) ? after_id : 0; // of an earlier gateway: all is told again
     handler.changes.watchers++;
     if (output) handler.taps.add(this.#tap);
     if (signal?.aborted) this.#close();

@@ -1,8 +1,22 @@
 // A program that holds processes itself, in a data directory: `holder.mjs DIR`. Its settings come as JSON by variable.
 import { buildApp, DEFAULT_CONFIG, Environment } from '../../dist/index.js';
 
+const { clock_ms, ...settings } = JSON.parse(process.env.HOLDER);
+if (clock_ms !== undefined) {
+  const System = Date;
+  // A clock that somebody has set, and that stands still.
+  globalThis.Date = class extends System {
+    constructor(...given) {
+      super(...(given.length === 0 ? [clock_ms] : given));
+    }
+
+    static now() {
+      return clock_ms;
+    }
+  };
+}
 const tellTrouble = (what) => process.stderr.write(`${what}\n`);
-const environment = Environment.create({ data_dir: process.argv[2], tellTrouble, ...JSON.parse(process.env.HOLDER) });
+const environment = Environment.create({ data_dir: process.argv[2], tellTrouble, ...settings });
 const ends = new AbortController();
 const probes = {
   ready: async () => {},

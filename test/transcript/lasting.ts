@@ -9,6 +9,14 @@ import { until } from '../support/proc.js';
 
 const HOLDER = fileURLToPath(new URL('holder.mjs', import.meta.url));
 
+/** What one is started with. */
+interface Held {
+  limits?: { retain_closed_ms?: number; max_closed?: number; max_processes?: number };
+  transcripts?: { transcript_bytes: number; transcript_total_bytes: number };
+  /** What its clock says all the time, in milliseconds since 1970. Default: the time. */
+  clock_ms?: number;
+}
+
 /** A data directory, and the program that holds its processes: one after the other. */
 export class Lasting {
   readonly dir = mkdtempSync(join(tmpdir(), 'lasting-'));
@@ -18,8 +26,8 @@ export class Lasting {
   stderr = '';
 
   /** Starts one. */
-  async open(limits: { retain_closed_ms?: number; max_closed?: number; max_processes?: number } = {}): Promise<void> {
-    const env = { ...process.env, HOLDER: JSON.stringify({ limits: { retain_bytes: 65_536, ...limits } }) };
+  async open({ limits, ...held }: Held = {}): Promise<void> {
+    const env = { ...process.env, HOLDER: JSON.stringify({ ...held, limits: { retain_bytes: 65_536, ...limits } }) };
     this.#child = spawn(process.execPath, [HOLDER, this.dir], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
@@ -40,10 +48,10 @@ export class Lasting {
   }
 
   /** It crashes, and another one takes its place. */
-  async crash(between: () => void = () => {}): Promise<void> {
+  async crash(between: () => void = () => {}, held?: Held): Promise<void> {
     await this.end('SIGKILL');
     between();
-    await this.open();
+    await this.open(held);
   }
 
   /** What is kept of a process, or of all. */

@@ -64,7 +64,7 @@ describe('what is forgotten', () => {
   afterAll(() => lasting.close());
 
   it('leaves its id spent, and nothing else; what was asked to end is closed', async () => {
-    await lasting.open({ max_closed: 1 });
+    await lasting.open({ limits: { max_closed: 1 } });
     const ids = ['first', 'second', 'third'];
     for (const process_id of ids) {
       await lasting.process.start({ process_id, argv: ['true'] }, { once: true });
@@ -82,7 +82,7 @@ describe('what is forgotten', () => {
       expect(await codeOf(lasting.process.start({ process_id, argv: ['true'] }, { once: true }))).toBe('process_exists');
     }
     await lasting.end('SIGKILL');
-    await lasting.open({ retain_closed_ms: 1 });
+    await lasting.open({ limits: { retain_closed_ms: 1 } });
     await until('all is taken away', () => lasting.files().length === 0);
     expect(await codeOf(lasting.process.start({ process_id: 'ended', argv: ['true'] }))).toBe('process_exists');
   });

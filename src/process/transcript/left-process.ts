@@ -89,6 +89,8 @@ function leftSegments(dir: string): LeftSegment[] {
     }
   });
   left.sort((a, b) => a.segment.first_seq - b.segment.first_seq);
+  // A clock that was set back, or a copy of the directory, makes none older than the one before it.
+  for (const [i, file] of left.entries()) file.written_at_ms = Math.max(file.written_at_ms, left[i - 1]?.written_at_ms ?? 0);
   // What a write that failed left behind was written again in the next file.
   for (const [i, { segment }] of left.entries()) segment.cut(left[i + 1]?.segment.first_seq ?? segment.next_seq);
   return left.filter(({ segment }) => segment.next_seq > segment.first_seq || remove(segment.path));

@@ -23,8 +23,13 @@ export interface Begun {
   boot_id: string;
 }
 
+/** Its place in the list, which no change of the clock moves. */
+export interface Listed {
+  index: number;
+}
+
 /** What is written when it runs. */
-export interface Started {
+export interface Started extends Listed {
   started_at: string;
   pid: number;
   /** When the program with this pid was started, in ticks since the system was; null when it had ended by then. */
@@ -95,7 +100,7 @@ export class ProcessRecord {
   }
 
   /** Writes facts, which is tried until it is done. Resolves when it is, or has failed once. */
-  add(facts: Begun | Started | Exited | Closed): Promise<void> {
+  add(facts: Begun | Started | Listed | Exited | Closed): Promise<void> {
     this.#waiting.push(...jsonRecord(facts));
     this.#go();
     return this.#writing;

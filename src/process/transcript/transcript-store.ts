@@ -5,7 +5,7 @@ import { quoted } from '../../protocol/quoted.js';
 import { attempt, openDataDirectory } from './data-directory.js';
 import { type LeftProcess, leftProcess } from './left-process.js';
 import type { LeftSegment } from './left-segment.js';
-import { type Begun, type Closed, type Exited, ProcessRecord, type Started } from './process-record.js';
+import { type Begun, type Closed, type Exited, type Listed, ProcessRecord, type Started } from './process-record.js';
 import type { Segment } from './segment.js';
 import { SpentIds } from './spent-ids.js';
 import { type Disk, Transcript } from './transcript.js';
@@ -109,7 +109,7 @@ export class TranscriptStore implements Disk, WriteReport {
   }
 
   /** Keeps what became of a process. */
-  add(process_id: string, facts: Started | Exited | Closed): void {
+  add(process_id: string, facts: Listed | Started | Exited | Closed): void {
     void this.#kept.get(process_id)?.record.add(facts);
   }
 
