@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../../protocol/index.js';
 import { quoted } from '../../protocol/quoted.js';
@@ -10,24 +10,34 @@ const FORMAT = 1;
 const FORMAT_FILE = 'format';
 
 /**
- * Makes a directory ready to keep what is to outlive the program: made with mode 0700 where there is none.
+ * Makes a directory ready to keep what is to outlive the program: made with mode 0700 where there is none. One that is refused
+ * stays as it is.
  * @throws {GatewayError} `invalid_argument` when it cannot be used, or is that of a newer version
  */
 export function openDataDirectory(dir: string): void {
   const file = join(dir, FORMAT_FILE);
   const found = attempt(dir, () => {
-    mkdirSync(join(dir, 'transcripts'), { recursive: true, mode: 0o700 });
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
     return readFormat(file);
   });
-  if (found === null) attempt(dir, () => writeFileSync(file, `${FORMAT}\n`, { mode: 0o600 }));
-  else if (found !== String(FORMAT)) {
+  if (found !== null && found !== String(FORMAT)) {
     const told = /^\d+$/.test(found) && Number(found) > FORMAT ? 'was written by a newer exec-gateway' : 'is not one of exec-gateway';
     throw refused(
       dir,
       `${told}: its ${FORMAT_FILE} is ${quoted(found)}, this version knows ${FORMAT}. Run the version that wrote it, or give another directory`,
     );
   }
+  attempt(dir, () => {
+    if (found === null) writeFormat(file);
+    mkdirSync(join(dir, 'transcripts'), { recursive: true, mode: 0o700 });
+  });
+}
+
+/** Whole or not at all, also where the power is cut meanwhile: half of it would be no form that anyone knows. */
+function writeFormat(file: string): void {
+  writeFileSync(`${file}.new`, `${FORMAT}\n`, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
 }
 
 function readFormat(file: string): string | null {
