@@ -41,7 +41,11 @@ test('one that nobody can write to is refused in a line that says so', () => {
   const path = join(dir, 'read-only');
   mkdirSync(path, { mode: 0o700 });
   const serve = [process.execPath, PROGRAM, 'serve', '--listen', '127.0.0.1:0', '--data-dir', path];
-  const { status, stderr } = spawnSync('bwrap', ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', ...serve], { encoding: 'utf8' });
-  expect(stderr).toMatch(/^exec-gateway serve: --data-dir: The data directory ".*read-only" cannot be used: EROFS: read-only file system.*$/m);
+  const { status, stderr } = spawnSync('bwrap', ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', ...serve], {
+    encoding: 'utf8',
+  });
+  expect(stderr).toMatch(
+    /^exec-gateway serve: --data-dir: The data directory ".*read-only" cannot be used: EROFS: read-only file system.*$/m,
+  );
   expect([status, readdirSync(path)]).toEqual([2, []]);
 });
