@@ -26,7 +26,7 @@ import {
   SnapshotData,
   Stream,
 } from '../../src/protocol/output.js';
-import { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '../../src/protocol/process.js';
+import { ExitReason, ProcessInfo, ProcessList, ProcessState, ProcessUsage, Terminated } from '../../src/protocol/process.js';
 import { RunRequest, RunResult } from '../../src/protocol/run.js';
 import { Screen } from '../../src/protocol/screen.js';
 import { SearchEnd, SearchMatch } from '../../src/protocol/search.js';
@@ -41,6 +41,7 @@ export const SCHEMAS: Record<string, object> = {
   ProcessId,
   ProcessState,
   ExitReason,
+  ProcessUsage,
   ProcessInfo,
   ProcessList,
   TtySize,

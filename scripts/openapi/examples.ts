@@ -27,6 +27,9 @@ export const RUNNING = {
   stdin: { open: false, accepted_bytes: 0 },
 };
 
+/** The same, asked with `usage=true`. */
+export const RUNNING_WITH_USAGE = { ...RUNNING, usage: { cpu_ms: 5_230, rss_bytes: 148_897_792 } };
+
 /** The same process after its end. */
 export const CLOSED = {
   ...RUNNING,

@@ -8,7 +8,7 @@ import { RunResult } from '../../src/protocol/run.js';
 import { Screen } from '../../src/protocol/screen.js';
 import { Ticket } from '../../src/protocol/ticket.js';
 import { ATTACH_OPERATION } from './attach-operation.js';
-import { CHANGES, CLOSED, EVENTS, FRAMED_EVENTS, READ, RUNNING, SCREEN, START } from './examples.js';
+import { CHANGES, CLOSED, EVENTS, FRAMED_EVENTS, READ, RUNNING, RUNNING_WITH_USAGE, SCREEN, START } from './examples.js';
 import { FILE_OPERATIONS } from './file-operations.js';
 import { ChangeFrames, EventFrames } from './frames.js';
 import { CODES, type Operation, type Reply } from './operation.js';
@@ -82,16 +82,18 @@ export const OPERATIONS: Record<string, Operation> = {
     operationId: 'listProcesses',
     tag: 'Processes',
     summary: 'List processes',
-    description: 'Oldest first. Closed processes are listed for as long as they are retained.',
-    replies: { 200: json('One page.', ProcessList, { processes: [RUNNING], next_cursor: null }) },
+    description:
+      'Oldest first. Closed processes are listed for as long as they are retained. With usage=true each has usage: processor time and memory of a running one, with all it started in its session; the process table is read once for all of them.',
+    replies: { 200: json('One page.', ProcessList, { processes: [RUNNING_WITH_USAGE], next_cursor: null }) },
     errors: ['invalid_request', 'invalid_cursor'],
   },
   'GET /processes/{process_id}': {
     operationId: 'getProcess',
     tag: 'Processes',
     summary: 'Look at a process',
-    description: 'Answers at once, or with wait_ms when the program has exited or the time is over.',
-    replies: { 200: json('The process.', ProcessInfo, RUNNING) },
+    description:
+      'Answers at once, or with wait_ms when the program has exited or the time is over. With usage=true it also tells the processor time and memory of a running one.',
+    replies: { 200: json('The process.', ProcessInfo, RUNNING_WITH_USAGE) },
     errors: ['invalid_request', ...ONE],
   },
   'DELETE /processes/{process_id}': {

@@ -3,6 +3,7 @@ import type {
   CallOptions,
   ExecProcess,
   FollowQuery,
+  GetQuery,
   ListQuery,
   ReadQuery,
   ScreenQuery,
@@ -77,8 +78,8 @@ export class Gateway {
     return (await persist(start, { retry: startRetry(this.#retry), signal })).process;
   }
 
-  /** The process as it is now, or after `wait_ms` at most when it has not exited yet. */
-  get(process_id: string, { signal, ...query }: { wait_ms?: number } & CallOptions = {}): Promise<ProcessInfo> {
+  /** The process as it is now, or after `wait_ms` at most when it has not exited yet; with `usage` also what it uses. */
+  get(process_id: string, { signal, ...query }: GetQuery & CallOptions = {}): Promise<ProcessInfo> {
     return this.processes.get(process_id, query, { signal });
   }
 

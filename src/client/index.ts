@@ -5,6 +5,7 @@ export type {
   CallOptions,
   ExecProcess,
   FollowQuery,
+  GetQuery,
   ListQuery,
   ReadQuery,
   Started,
@@ -48,7 +49,7 @@ export type {
   ReadOutput,
   Stream,
 } from '../protocol/output.js';
-export type { ExitReason, ProcessInfo, ProcessList, ProcessState, Terminated } from '../protocol/process.js';
+export type { ExitReason, ProcessInfo, ProcessList, ProcessState, ProcessUsage, Terminated } from '../protocol/process.js';
 export type { RunOutput, RunRequest, RunResult } from '../protocol/run.js';
 export type { EnvPolicy, StartRequest, TtySize } from '../protocol/start.js';
 export { Attached, attach } from './attach.js';

@@ -4,6 +4,7 @@ import type {
   CallOptions,
   ExecProcess,
   FollowQuery,
+  GetQuery,
   ListQuery,
   ReadQuery,
   ScreenQuery,
@@ -83,8 +84,8 @@ export class RemoteExecProcess implements ExecProcess {
     return this.#json('/processes', { query: { ...query }, answer: 'processes', signal });
   }
 
-  async get(process_id: string, query: { wait_ms?: number | undefined } = {}, { signal }: CallOptions = {}): Promise<ProcessInfo> {
-    return this.#json(pathOf(process_id), { query, answer: 'process_id', signal });
+  async get(process_id: string, query: GetQuery = {}, { signal }: CallOptions = {}): Promise<ProcessInfo> {
+    return this.#json(pathOf(process_id), { query: { ...query }, answer: 'process_id', signal });
   }
 
   async read(process_id: string, query: ReadQuery = {}, { signal }: CallOptions = {}): Promise<ReadOutput> {

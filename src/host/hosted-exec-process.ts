@@ -3,6 +3,7 @@ import type {
   ExecProcess,
   FollowOptions,
   FollowQuery,
+  GetQuery,
   ListQuery,
   ReadQuery,
   ScreenQuery,
@@ -60,7 +61,7 @@ export class HostedExecProcess implements ExecProcess {
     return this.#link.call({ call: 'list', query, signal });
   }
 
-  get(process_id: string, query: { wait_ms?: number | undefined } = {}, { signal }: CallOptions = {}): Promise<ProcessInfo> {
+  get(process_id: string, query: GetQuery = {}, { signal }: CallOptions = {}): Promise<ProcessInfo> {
     return this.#link.call({ call: 'get', process_id, query, signal });
   }
 

@@ -8,10 +8,12 @@ import {
   type FollowOptions,
   type FollowQuery,
   GatewayError,
+  type GetQuery,
   type ListQuery,
   MAX_PAGE,
   MAX_READ_BYTES,
   MAX_WAIT_MS,
+  type ProcessInfo,
   type ReadOutput,
   type ReadQuery,
   type RunRequest,
@@ -32,6 +34,7 @@ import { labelMatch } from './labels.js';
 import { readOutput } from './output-read.js';
 import type { ProcessHandler } from './process-handler.js';
 import { transcriptOf } from './process-transcript.js';
+import { withUsage } from './process-usage.js';
 import { runProcess } from './run-process.js';
 import { waitForScreen } from './wait-for-screen.js';
 import { waitUntil } from './wait-until.js';
@@ -58,7 +61,7 @@ export class LocalExecProcess implements ExecProcess {
     return runProcess(this.#handler, request, signal);
   }
 
-  async list({ state, label, limit = DEFAULT_PAGE, cursor }: ListQuery = {}) {
+  async list({ state, label, limit = DEFAULT_PAGE, cursor, usage = false }: ListQuery = {}) {
     const matches = labelMatch(label);
     const after = cursor === undefined ? 0 : readCursor(cursor);
     const page: HostedProcess[] = [];
@@ -71,13 +74,14 @@ export class LocalExecProcess implements ExecProcess {
       page.push(process);
       bytes += process.request_bytes;
     }
-    return { processes: page.map((process) => process.info()), next_cursor: more ? String(page.at(-1)?.index) : null };
+    const shown = page.map((process) => process.info());
+    return { processes: usage ? withUsage(shown) : shown, next_cursor: more ? String(page.at(-1)?.index) : null };
   }
 
-  async get(process_id: string, { wait_ms = 0 }: { wait_ms?: number | undefined } = {}, options: CallOptions = {}) {
+  async get(process_id: string, { wait_ms = 0, usage = false }: GetQuery = {}, options: CallOptions = {}) {
     const process = this.#handler.get(process_id);
     await this.#wait(process, () => process.log.exited !== null, wait_ms, options.leave ?? options.signal);
-    return process.info();
+    return usage ? (withUsage([process.info()])[0] as ProcessInfo) : process.info();
   }
 
   async read(process_id: string, query: ReadQuery = {}, options: CallOptions = {}): Promise<ReadOutput> {

@@ -11,22 +11,47 @@ export interface ProcessStat {
   foreground_group: number;
   /** When it was started, in ticks since the system was: with the pid it names a process for good. */
   start_ticks: number;
+  /** Whether it has ended and is only not reaped yet. */
+  ended: boolean;
+  /** Processor time of it, and of its children that have ended and were waited for, in ticks. */
+  cpu_ticks: number;
+  /** Memory it has in use, in pages. */
+  rss_pages: number;
 }
 
 /** Null when there is none, or when it has ended and is only not reaped yet. */
 export function processStat(pid: number): ProcessStat | null {
+  const stat = readStat(pid);
+  return stat?.ended ? null : stat;
+}
+
+function readStat(pid: number): ProcessStat | null {
   // The program's name before these fields may hold spaces and brackets.
   const stat = readProc(pid, 'stat');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  if (fields.length < 20 || fields[0] === 'Z' || fields[0] === 'X') return null;
-  const [group, session, foreground_group, start_ticks] = [2, 3, 5, 19].map((at) => Number(fields[at])) as [number, number, number, number];
-  return { pid, group, session, foreground_group, start_ticks };
+  if (fields.length < 22) return null;
+  const field = (at: number) => Number(fields[at]);
+  return {
+    pid,
+    group: field(2),
+    session: field(3),
+    foreground_group: field(5),
+    start_ticks: field(19),
+    ended: fields[0] === 'Z' || fields[0] === 'X',
+    cpu_ticks: field(11) + field(12) + field(13) + field(14),
+    rss_pages: field(21),
+  };
 }
 
 /** All processes that run (Linux; elsewhere none). */
 export function allProcesses(): ProcessStat[] {
+  return processTable().filter(({ ended }) => !ended);
+}
+
+/** All processes, also those that have ended and are only not reaped yet (Linux; elsewhere none). */
+export function processTable(): ProcessStat[] {
   try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (processStat(Number(name)) ?? []) : []));
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readStat(Number(name)) ?? []) : []));
   } catch {
     return [];
   }

@@ -32,6 +32,15 @@ export interface ListQuery {
   /** 1..1000, default 100. */
   limit?: number | undefined;
   cursor?: string | undefined;
+  /** Also tell what each uses: `usage`. Default false. */
+  usage?: boolean | undefined;
+}
+
+export interface GetQuery {
+  /** How long to wait for the exit, in milliseconds, 0..60000. Default 0. */
+  wait_ms?: number | undefined;
+  /** Also tell what it uses: `usage`. Default false. */
+  usage?: boolean | undefined;
 }
 
 export interface ReadQuery {
@@ -116,7 +125,7 @@ export interface ExecProcess {
   run(request: RunRequest, options?: CallOptions): Promise<RunOutput>;
   list(query?: ListQuery, options?: CallOptions): Promise<ProcessList>;
   /** The process now, or after `wait_ms` at most when it has not exited yet. */
-  get(process_id: string, query?: { wait_ms?: number | undefined }, options?: CallOptions): Promise<ProcessInfo>;
+  get(process_id: string, query?: GetQuery, options?: CallOptions): Promise<ProcessInfo>;
   read(process_id: string, query?: ReadQuery, options?: CallOptions): Promise<ReadOutput>;
   /** What the terminal of a process shows, also after its end. */
   screen(process_id: string, query?: ScreenQuery, options?: CallOptions): Promise<ScreenOutput>;

@@ -27,6 +27,16 @@ export const exitFields = {
   signal: Nullable(Type.String({ description: 'The name of the signal that ended the program.' })),
 };
 
+/** What a process uses of its machine, with all members of its group and session; a descendant in a session of its own is not counted. */
+export const ProcessUsage = Strict(
+  {
+    cpu_ms: Count('Processor time so far, in milliseconds, in steps of 10: of all that run, and of what they started and waited for.'),
+    rss_bytes: Count('Memory in use, in bytes: the sum of resident sizes, in which pages that are shared count for each.'),
+  },
+  { description: 'What the program and all it started in its session use.' },
+);
+export type ProcessUsage = Static<typeof ProcessUsage>;
+
 /** A process, as shown everywhere. */
 export const ProcessInfo = Strict(
   {
@@ -52,8 +62,12 @@ export const ProcessInfo = Strict(
       open: Type.Boolean({ description: 'Whether a write can be accepted.' }),
       accepted_bytes: Count('Input accepted so far, in bytes: the offset of the next write.'),
     }),
+    usage: Type.Optional(Nullable(ProcessUsage)),
   },
-  { description: 'A process, as shown everywhere. What is not known yet is null.' },
+  {
+    description:
+      'A process, as shown everywhere. What is not known yet is null. usage is there when it was asked for, and null of what does not run or where the system does not tell.',
+  },
 );
 export type ProcessInfo = Static<typeof ProcessInfo>;
 

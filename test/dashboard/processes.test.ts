@@ -99,6 +99,28 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect((await client().get(process_id)).reason).toBe('terminated');
   });
 
+  test('what runs shows its processor time and memory where there is room, and is asked for them only while it is in sight', async () => {
+    const { process_id } = await gateway.start(['sh', '-c', 'while :; do :; done']);
+    const dashboard = await open();
+    const { page, rows } = dashboard;
+    await rows.locator('.cell.cpu', { hasText: /^[1-9]\d* %$/ }).waitFor();
+    await rows.locator('.cell.memory', { hasText: /^[\d.]+ [KM]iB$/ }).waitFor();
+    expect(await findings(dashboard)).toEqual([]);
+    const nextLook = async () => new URL((await page.waitForRequest(/state=running/)).url()).searchParams.get('usage');
+    await dashboard.button(/^Failed/).click();
+    await rows.first().waitFor({ state: 'detached' });
+    expect(await nextLook()).toBeNull();
+    await dashboard.show(process_id);
+    await page.locator('.fact-memory dd', { hasText: /iB$/ }).waitFor();
+    expect(await nextLook()).toBe('true');
+    await page.setViewportSize({ width: 1000, height: 800 });
+    await page.goBack();
+    await dashboard.button(/^All/).click();
+    await rows.first().waitFor();
+    expect(await rows.locator('.cell.cpu').count()).toBe(0);
+    expect(await nextLook()).toBeNull();
+  });
+
   test('output is copied as it is read, and downloaded byte by byte', async () => {
     const { process_id } = await gateway.start(['printf', 'one\\n\\033[32mtwo é\\033[0m\\n\\377\\000end']);
     const dashboard = await open();

@@ -95,8 +95,8 @@ const CALLS: Call[] = [
   { method: 'POST', path: '/processes', body: start, query: {} },
   { method: 'PUT', path: ONE, body: start, query: {} },
   { method: 'POST', path: '/run', body: run, query: {} },
-  { method: 'GET', path: '/processes', query: { state: oneOf('running', 'closed'), label, limit: seq, cursor: seq } },
-  { method: 'GET', path: ONE, query: { wait_ms: wait } },
+  { method: 'GET', path: '/processes', query: { state: oneOf('running', 'closed'), label, limit: seq, cursor: seq, usage: flag } },
+  { method: 'GET', path: ONE, query: { wait_ms: wait, usage: flag } },
   {
     method: 'GET',
     path: `${ONE}/output`,

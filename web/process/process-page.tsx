@@ -5,6 +5,7 @@ import { now } from '../clock.js';
 import { bytesText, durationText, momentText } from '../format.js';
 import { askAgain, askEnd, askSignal } from '../processes/actions.js';
 import { changes, loaded, processes } from '../processes/process-store.js';
+import { useUsage } from '../processes/process-usage.js';
 import { commandOf, durationOf, exitSentence, isRunning, labelTexts, moodOf } from '../processes/process-view.js';
 import { StateBadge } from '../processes/state-badge.js';
 import { hrefOf } from '../route.js';
@@ -89,12 +90,16 @@ function Head({ process }: { process: ProcessInfo }): JSX.Element {
 
 function Facts({ process }: { process: ProcessInfo }): JSX.Element {
   const duration = durationOf(process, isRunning(process) ? now.value : 0);
+  const { cpu, memory } = useUsage(process);
+  const ofRunning = (text: string) => (isRunning(process) ? text || '–' : null);
   const facts: [string, string | number | null][] = [
     ['Started', process.started_at && momentText(process.started_at, now.peek())],
     ['Duration', duration === null ? null : durationText(duration)],
     ['pid', process.pid],
     ['Directory', process.cwd],
     ['Output', bytesText(process.total_bytes)],
+    ['CPU', ofRunning(cpu)],
+    ['Memory', ofRunning(memory)],
     ['id', process.process_id],
   ];
   return (
@@ -109,7 +114,7 @@ function Facts({ process }: { process: ProcessInfo }): JSX.Element {
         {facts.map(
           ([name, value]) =>
             value !== null && (
-              <div key={name}>
+              <div key={name} class={`fact-${name.toLowerCase()}`}>
                 <dt>{name}</dt>
                 <dd title={String(value)}>{value}</dd>
               </div>

@@ -2,8 +2,9 @@ import { signal } from '@preact/signals';
 import { type ChangeEvent, Gateway, type ProcessInfo } from '../../src/client/index.js';
 import { GATEWAY_OPTIONS, gateway, sessionState } from '../session.js';
 import { failureText } from '../ui/notices.js';
+import { takeUsage, usageSeen } from './process-usage.js';
 
-/** How often the sizes of running processes are asked for, in milliseconds: changes do not tell of output. */
+/** How often the sizes of running processes, and what those in sight use, are asked for, in milliseconds: changes do not tell of that. */
 const SIZES_MS = 2_000;
 
 /** How long a page is out of sight before it lets go of its connection: a browser has few of them for one host. */
@@ -120,7 +121,9 @@ async function askSizes(signal: AbortSignal): Promise<void> {
   if (![...processes.values()].some(isRunning)) return;
   try {
     for (const state of ['running', 'exited'] as const) {
-      const { processes: page } = await gateway.list({ state, limit: 1_000, signal });
+      const usage = state === 'running' && usageSeen();
+      const { processes: page } = await gateway.list({ state, limit: 1_000, ...(usage ? { usage } : {}), signal });
+      if (state === 'running') takeUsage(page);
       for (const process of page) {
         const known = processes.get(process.process_id);
         if (known?.state === process.state) processes.set(process.process_id, process);

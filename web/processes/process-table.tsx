@@ -1,15 +1,16 @@
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { ProcessInfo } from '../../src/client/index.js';
 import { now } from '../clock.js';
 import { bytesText, durationText, momentText } from '../format.js';
 import { goTo, hrefOf } from '../route.js';
 import { Icon } from '../ui/icon.js';
 import { SortHeads } from '../ui/sort-heads.js';
+import { useMedia } from '../ui/use-media.js';
 import { VirtualList } from '../ui/virtual-list.js';
 import { askAgain, askEnd } from './actions.js';
 import type { ProcessQuery, SortKey } from './process-query.js';
+import { useUsage } from './process-usage.js';
 import { commandOf, durationOf, isRunning, labelTexts } from './process-view.js';
 import { ExitBadge, StateBadge } from './state-badge.js';
 
@@ -22,7 +23,15 @@ const COLUMNS: [SortKey, string][] = [
   ['output', 'Output'],
 ];
 
+/** Where there is room for them. */
+const USAGE_COLUMNS: [string, string][] = [
+  ['cpu', 'CPU'],
+  ['memory', 'Memory'],
+];
+
+/** Widths as in processes.css. */
 const NARROW = window.matchMedia('(max-width: 760px)');
+const WIDE = window.matchMedia('(min-width: 1180px)');
 
 /** Heights of a row, in pixels, as in processes.css. */
 const ROW_PX = 46;
@@ -35,29 +44,34 @@ interface ProcessTableProps {
 
 /** The processes in rows; only those in sight are there. */
 export function ProcessTable({ processes, query }: ProcessTableProps): JSX.Element {
-  const [narrow, setNarrow] = useState(NARROW.matches);
-  useEffect(() => {
-    const follow = () => setNarrow(NARROW.matches);
-    NARROW.addEventListener('change', follow);
-    return () => NARROW.removeEventListener('change', follow);
-  }, []);
+  const narrow = useMedia(NARROW);
+  const wide = useMedia(WIDE);
   return (
     <div class="process-table" role="table" aria-label="Processes" aria-rowcount={processes.length + 1}>
       <VirtualList
         role="rowgroup"
-        head={<SortHeads row="process-row" columns={COLUMNS} query={query} ascending={['state', 'command']} />}
+        head={
+          <SortHeads row="process-row" columns={COLUMNS} plain={wide ? USAGE_COLUMNS : []} query={query} ascending={['state', 'command']} />
+        }
         count={processes.length}
         row_height={narrow ? NARROW_ROW_PX : ROW_PX}
         row={(index, top) => {
           const process = processes[index] as ProcessInfo;
-          return <Row key={process.process_id} process={process} index={index} top={top} />;
+          return <Row key={process.process_id} process={process} index={index} top={top} wide={wide} />;
         }}
       />
     </div>
   );
 }
 
-function Row({ process, index, top }: { process: ProcessInfo; index: number; top: number }): JSX.Element {
+interface RowProps {
+  process: ProcessInfo;
+  index: number;
+  top: number;
+  wide: boolean;
+}
+
+function Row({ process, index, top, wide }: RowProps): JSX.Element {
   const duration = durationOf(process, isRunning(process) ? now.value : 0);
   const command = commandOf(process);
   const open = (event: MouseEvent) => {
@@ -89,10 +103,21 @@ function Row({ process, index, top }: { process: ProcessInfo; index: number; top
         <ExitBadge process={process} />
       </Cell>
       <Cell name="output">{bytesText(process.total_bytes)}</Cell>
+      {wide && <UsageCells process={process} />}
       <Cell name="actions">
         <Action process={process} command={command} />
       </Cell>
     </div>
+  );
+}
+
+function UsageCells({ process }: { process: ProcessInfo }): JSX.Element {
+  const { cpu, memory } = useUsage(process);
+  return (
+    <>
+      <Cell name="cpu">{cpu}</Cell>
+      <Cell name="memory">{memory}</Cell>
+    </>
   );
 }
 

@@ -11,6 +11,8 @@ interface SortHeadsProps<Key, Query> {
   /** The class of the rows. */
   row: string;
   columns: [Key, string][];
+  /** Columns that nothing is sorted by, after the others. */
+  plain?: [string, string][];
   query: Signal<Query>;
   /** Columns whose small values are wanted first. */
   ascending: Key[];
@@ -18,7 +20,7 @@ interface SortHeadsProps<Key, Query> {
 
 /** The heads of a table, with one for the actions; each sorts the table by its column, and once more the other way round. */
 export function SortHeads<Key extends string, Query extends Sorting<Key>>(props: SortHeadsProps<Key, Query>): JSX.Element {
-  const { row, columns, query, ascending } = props;
+  const { row, columns, plain = [], query, ascending } = props;
   const { sort, descending } = query.value;
   const turn = (name: Key) => {
     query.value = { ...query.value, sort: name, descending: sort === name ? !descending : !ascending.includes(name) };
@@ -34,6 +36,11 @@ export function SortHeads<Key extends string, Query extends Sorting<Key>>(props:
             order={sort === name ? (descending ? 'descending' : 'ascending') : 'none'}
             onTurn={turn}
           />
+        ))}
+        {plain.map(([name, word]) => (
+          <span key={name} class={`cell plain ${name}`} role="columnheader">
+            {word}
+          </span>
         ))}
         <span role="columnheader">
           <span class="hidden">Actions</span>
