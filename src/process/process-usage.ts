@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ProcessInfo, ProcessUsage } from '../protocol/process.js';
-import type { ProcessStat } from './process-stat.js';
-import { recentTable } from './recent-table.js';
+import { processTable } from './process-stat.js';
 
 /** A tick of the times in /proc, in milliseconds: 100 of them are a second wherever Node runs. */
 const TICK_MS = 10;
@@ -9,20 +8,15 @@ const TICK_MS = 10;
 /** Processes with what they use, all from one look at the process table. Null where it is not known: of what does not run, and outside of Linux. */
 export function withUsage(processes: ProcessInfo[]): ProcessInfo[] {
   const leaders = new Set(processes.flatMap((process) => leaderOf(process) ?? []));
-  const known = leaders.size > 0 ? usages(leaders) : null;
+  const known = leaders.size > 0 ? usagesOf(leaders) : null;
   return processes.map((process) => ({ ...process, usage: known?.get(leaderOf(process) ?? 0) ?? null }));
 }
 
 const leaderOf = ({ state, pid }: ProcessInfo) => (state === 'running' ? pid : null);
 
-function usages(leaders: ReadonlySet<number>): Map<number, ProcessUsage> {
-  const recent = usagesIn(recentTable(), leaders);
-  // One that is not there yet was started since.
-  return recent.size === leaders.size ? recent : usagesIn(recentTable(0), leaders);
-}
-
 /** What the session of each leader uses. One who was not reaped yet still counts: its time goes over to its parent with that. */
-function usagesIn(table: readonly ProcessStat[], leaders: ReadonlySet<number>): Map<number, ProcessUsage> {
+function usagesOf(leaders: ReadonlySet<number>): Map<number, ProcessUsage> {
+  const table = processTable();
   const found = new Map<number, ProcessUsage>();
   for (const { pid } of table) if (leaders.has(pid)) found.set(pid, { cpu_ms: 0, rss_bytes: 0 });
   for (const { session, group, cpu_ticks, rss_pages } of table) {

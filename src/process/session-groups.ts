@@ -1,26 +1,30 @@
-import type { ProcessStat } from './process-stat.js';
-import { recentTable } from './recent-table.js';
+import { allProcesses } from './process-stat.js';
 
-let table: readonly ProcessStat[] = [];
-let groups = new Map<number, Set<number>>();
+/** How old a look at the process table may be, in milliseconds: many terminals that end together share one. */
+const FRESH_MS = 50;
+
+let table = new Map<number, Set<number>>();
+let seen_at = Number.NEGATIVE_INFINITY;
 
 /**
  * The process groups of a session (Linux; elsewhere none are found): a shell with job control puts each job of its terminal
  * in a group of its own.
  */
 export function sessionGroups(session: number): ReadonlySet<number> {
-  const recent = recentTable();
-  if (table !== recent) {
-    table = recent;
-    groups = bySession(recent);
+  const now = performance.now();
+  if (now - seen_at > FRESH_MS) {
+    table = readTable();
+    seen_at = now;
   }
-  return groups.get(session) ?? new Set();
+  return table.get(session) ?? new Set();
 }
 
-function bySession(processes: readonly ProcessStat[]): Map<number, Set<number>> {
+/** Groups by session. */
+function readTable(): Map<number, Set<number>> {
   const found = new Map<number, Set<number>>();
-  for (const { group, session, ended } of processes) {
-    if (!ended) found.set(session, (found.get(session) ?? new Set()).add(group));
+  for (const { group, session } of allProcesses()) {
+    const groups = found.get(session) ?? new Set();
+    found.set(session, groups.add(group));
   }
   return found;
 }

@@ -100,7 +100,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
   });
 
   test('what runs shows its processor time and memory where there is room, and is asked for them only while it is in sight', async () => {
-    const { process_id } = await gateway.start(['sh', '-c', 'while :; do :; done']);
+    const { process_id } = await gateway.start(['sh', '-c', 'while :; do seq 20000 >/dev/null; sleep 0.1; done']);
     const dashboard = await open();
     const { page, rows } = dashboard;
     await rows.locator('.cell.cpu', { hasText: /^[1-9]\d* %$/ }).waitFor();
@@ -114,7 +114,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await page.locator('.fact-memory dd', { hasText: /iB$/ }).waitFor();
     expect(await nextLook()).toBe('true');
     await page.setViewportSize({ width: 1000, height: 800 });
-    await page.goBack();
+    await page.getByRole('link', { name: 'All processes' }).click();
     await dashboard.button(/^All/).click();
     await rows.first().waitFor();
     expect(await rows.locator('.cell.cpu').count()).toBe(0);
