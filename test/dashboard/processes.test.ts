@@ -105,7 +105,6 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     const { page, rows } = dashboard;
     await rows.locator('.cell.cpu', { hasText: /^[1-9]\d* %$/ }).waitFor();
     await rows.locator('.cell.memory', { hasText: /^[\d.]+ [KM]iB$/ }).waitFor();
-    expect(await findings(dashboard)).toEqual([]);
     const nextLook = async () => new URL((await page.waitForRequest(/state=running/)).url()).searchParams.get('usage');
     await dashboard.button(/^Failed/).click();
     await rows.first().waitFor({ state: 'detached' });
