@@ -75,13 +75,13 @@ export class LocalExecProcess implements ExecProcess {
       bytes += process.request_bytes;
     }
     const shown = page.map((process) => process.info());
-    return { processes: usage ? withUsage(shown) : shown, next_cursor: more ? String(page.at(-1)?.index) : null };
+    return { processes: usage ? await withUsage(shown) : shown, next_cursor: more ? String(page.at(-1)?.index) : null };
   }
 
   async get(process_id: string, { wait_ms = 0, usage = false }: GetQuery = {}, options: CallOptions = {}) {
     const process = this.#handler.get(process_id);
     await this.#wait(process, () => process.log.exited !== null, wait_ms, options.leave ?? options.signal);
-    return usage ? (withUsage([process.info()])[0] as ProcessInfo) : process.info();
+    return usage ? ((await withUsage([process.info()]))[0] as ProcessInfo) : process.info();
   }
 
   async read(process_id: string, query: ReadQuery = {}, options: CallOptions = {}): Promise<ReadOutput> {

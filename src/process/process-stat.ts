@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
 /** What /proc/PID/stat says of a process (proc(5)). */
 export interface ProcessStat {
@@ -18,6 +19,9 @@ export interface ProcessStat {
   /** Memory it has in use, in pages. */
   rss_pages: number;
 }
+
+/** Processes that are looked at in one turn: it takes some milliseconds. */
+const READ_AT_ONCE = 100;
 
 /** Null when there is none, or when it has ended and is only not reaped yet. */
 export function processStat(pid: number): ProcessStat | null {
@@ -45,13 +49,23 @@ function readStat(pid: number): ProcessStat | null {
 
 /** All processes that run (Linux; elsewhere none). */
 export function allProcesses(): ProcessStat[] {
-  return processTable().filter(({ ended }) => !ended);
+  return pids().flatMap((pid) => processStat(pid) ?? []);
 }
 
-/** All processes, also those that have ended and are only not reaped yet (Linux; elsewhere none). */
-export function processTable(): ProcessStat[] {
+/** All processes, also those that have ended and are only not reaped yet (Linux; elsewhere none). Others have their turn meanwhile. */
+export async function processTable(): Promise<ProcessStat[]> {
+  const table: ProcessStat[] = [];
+  for (const [at, pid] of pids().entries()) {
+    if (at % READ_AT_ONCE === READ_AT_ONCE - 1) await setImmediate();
+    const stat = readStat(pid);
+    if (stat !== null) table.push(stat);
+  }
+  return table;
+}
+
+function pids(): number[] {
   try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readStat(Number(name)) ?? []) : []));
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
   } catch {
     return [];
   }

@@ -6,17 +6,17 @@ import { processTable } from './process-stat.js';
 const TICK_MS = 10;
 
 /** Processes with what they use, all from one look at the process table. Null where it is not known: of what does not run, and outside of Linux. */
-export function withUsage(processes: ProcessInfo[]): ProcessInfo[] {
+export async function withUsage(processes: ProcessInfo[]): Promise<ProcessInfo[]> {
   const leaders = new Set(processes.flatMap((process) => leaderOf(process) ?? []));
-  const known = leaders.size > 0 ? usagesOf(leaders) : null;
+  const known = leaders.size > 0 ? await usagesOf(leaders) : null;
   return processes.map((process) => ({ ...process, usage: known?.get(leaderOf(process) ?? 0) ?? null }));
 }
 
 const leaderOf = ({ state, pid }: ProcessInfo) => (state === 'running' ? pid : null);
 
 /** What the session of each leader uses. One who was not reaped yet still counts: its time goes over to its parent with that. */
-function usagesOf(leaders: ReadonlySet<number>): Map<number, ProcessUsage> {
-  const table = processTable();
+async function usagesOf(leaders: ReadonlySet<number>): Promise<Map<number, ProcessUsage>> {
+  const table = await processTable();
   const found = new Map<number, ProcessUsage>();
   for (const { pid } of table) if (leaders.has(pid)) found.set(pid, { cpu_ms: 0, rss_bytes: 0 });
   for (const { session, group, cpu_ticks, rss_pages } of table) {
