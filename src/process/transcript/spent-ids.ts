@@ -76,17 +76,23 @@ function bytesOf(ids: Iterable<string>): Buffer {
   return Buffer.concat([...ids].flatMap((id) => jsonRecord({ id })));
 }
 
+/** All that can be read: an id behind a damaged one is spent as well. */
 function readIds(path: string): string[] {
+  const bytes = readBytes(path);
   const ids: string[] = [];
-  try {
-    const bytes = readFileSync(path);
-    let at = 0;
-    for (let found = readRecord(bytes, at); found && 'json' in found.content; found = readRecord(bytes, at)) {
-      ids.push(found.content.json.id as string);
-      at = found.end;
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  for (let at = 0; at < bytes.length; ) {
+    const found = readRecord(bytes, at);
+    if (found && 'json' in found.content) ids.push(found.content.json.id as string);
+    at = found?.end ?? at + 1;
   }
   return ids;
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  }
 }
