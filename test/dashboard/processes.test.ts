@@ -183,7 +183,9 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect(page.url()).toContain(process_id);
     await tabTo('.output-pane');
     await page.keyboard.press('Home');
-    await expect.poll(async () => (await dashboard.lines())[0], { timeout: 50_000 }).toBe('1');
+    const inFocus = () => page.evaluate(() => document.activeElement?.className);
+    const place = async () => [await inFocus(), (await dashboard.lines())[0]];
+    await expect.poll(place, { timeout: 50_000 }).toEqual(['output-pane mono', '1']);
     await page.keyboard.press('End');
     await dashboard.untilOutput('500');
     await page.keyboard.press('Shift+Tab');

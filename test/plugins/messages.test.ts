@@ -67,7 +67,7 @@ describe('query parameters', () => {
   test.each([
     [{ limit: ['1', '2'] }, 'limit is given 2 times: give it once.'],
     [{ limit: '1e1' }, 'limit must be an integer from 1 to 1000'],
-    [{ token: 'x' }, '"token" is not known here; known are: state, label, limit, cursor.'],
+    [{ token: 'x' }, '"token" is not known here; known are: state, label, limit, cursor, usage.'],
     [{ constructor: 'x' }, '"constructor" is not known here'],
   ])('%j is refused', (query, detail) => {
     expect(() => queryValues(ListParameters, query as Record<string, string>)).toThrow(detail);

@@ -142,6 +142,7 @@ function watchPane(
   };
   const onKey = ({ key }: KeyboardEvent) => {
     if (UPWARDS.has(key)) leaveEnd();
+    if (key === 'Home') element.scrollTop = 0; // at once, however busy the browser is
   };
   const sizes = new ResizeObserver(look);
   sizes.observe(element);
