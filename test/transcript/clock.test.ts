@@ -1,6 +1,8 @@
-import { utimesSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChangeEvent } from '../../src/protocol/index.js';
+import { until } from '../support/proc.js';
 import { codeOf, followAll, readAll, readUntil } from '../support/told.js';
 import { Lasting } from './lasting.js';
 
@@ -84,6 +86,8 @@ test('an output whose files bear other times is whole, and a process that closed
   await lasting.process.start({ process_id: 'long', argv: ['sh', '-c', 'seq 1 100000'] });
   const before = await readAll(lasting.process, 'long');
   await lasting.written('long');
+  const record = join(lasting.dir, 'transcripts', 'long', 'process');
+  await until('its end is on disk', () => readFileSync(record, 'latin1').includes('"closed_at"'));
   await lasting.crash(
     () => {
       const files = lasting.output('long');
