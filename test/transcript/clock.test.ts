@@ -91,7 +91,7 @@ test('an output whose files bear other times is whole, and a process that closed
   await lasting.crash(
     () => {
       const files = lasting.output('long');
-      expect(files.length).toBeGreaterThan(3);
+      expect(files.length).toBeGreaterThan(1);
       for (const [i, file] of files.entries()) utimesSync(file, 1e9 - i, 1e9 - i);
     },
     { clock_ms: NOON - HOUR_MS, transcripts, limits: { retain_closed_ms: HOUR_MS / 2 } },
