@@ -5,6 +5,7 @@ import { inForeground } from './in-foreground.js';
 import { leave, leaveFailed } from './leave.js';
 import { localSize, localTerminal } from './local-terminal.js';
 import type { AttachOptions } from './process-options.js';
+import { standardInput } from './standard-input.js';
 import { TypedInput } from './typed-input.js';
 
 /**
@@ -25,7 +26,7 @@ export async function attach(process_id: string, options: AttachOptions): Promis
     // A read-only view takes keys too: those that leave it.
     const takes = terminal !== null || ((stdin || process.stdin.isTTY) && !readOnly && found.stdin.open);
     const leaving = terminal ? { keys: detachKeys, byCtrlC: () => readOnly === true || notice.lost } : undefined;
-    const input = takes ? new TypedInput(process.stdin, true, leaving, readOnly) : null;
+    const input = takes ? new TypedInput(standardInput(), true, leaving, readOnly) : null;
     const view = { output, sink: output, notice, terminal, input, resizes: !readOnly, pass_signals: false };
     await leave(output, await inForeground(foreground, view));
   } catch (error) {

@@ -83,7 +83,7 @@ test('the list and its pages stay in the order of the starts', async () => {
 });
 
 test('an output whose files bear other times is whole, and a process that closed in the future is kept', async () => {
-  await lasting.process.start({ process_id: 'long', argv: ['sh', '-c', 'seq 1 100000'] });
+  await lasting.process.start({ process_id: 'long', argv: ['sh', '-c', 'seq 1 140000'] });
   const before = await readAll(lasting.process, 'long');
   await lasting.written('long');
   const record = join(lasting.dir, 'transcripts', 'long', 'process');
@@ -91,7 +91,7 @@ test('an output whose files bear other times is whole, and a process that closed
   await lasting.crash(
     () => {
       const files = lasting.output('long');
-      expect(files.length).toBeGreaterThan(1);
+      expect(files.length).toBeGreaterThan(3);
       for (const [i, file] of files.entries()) utimesSync(file, 1e9 - i, 1e9 - i);
     },
     { clock_ms: NOON - HOUR_MS, transcripts, limits: { retain_closed_ms: HOUR_MS / 2 } },

@@ -1,7 +1,8 @@
-import { accessSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../../protocol/index.js';
 import { quoted } from '../../protocol/quoted.js';
+import { writeWhole } from './write-whole.js';
 
 /** What is in a data directory, and how: another form has another number. */
 const FORMAT = 1;
@@ -29,15 +30,10 @@ export function openDataDirectory(dir: string): void {
     );
   }
   attempt(dir, () => {
-    if (found === null) writeFormat(file);
+    // Half of it would be no form that anyone knows.
+    if (found === null) writeWhole(file, `${FORMAT}\n`);
     mkdirSync(join(dir, 'transcripts'), { recursive: true, mode: 0o700 });
   });
-}
-
-/** Whole or not at all, also where the power is cut meanwhile: half of it would be no form that anyone knows. */
-function writeFormat(file: string): void {
-  writeFileSync(`${file}.new`, `${FORMAT}\n`, { mode: 0o600, flush: true });
-  renameSync(`${file}.new`, file);
 }
 
 function readFormat(file: string): string | null {

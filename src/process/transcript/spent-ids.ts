@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { jsonRecord, readRecord } from './record.js';
+import { writeWhole } from './write-whole.js';
 
 /** Ids of forgotten processes that are still known, so that a late retry does not run a command again. */
 const SPENT_IDS = 100_000;
@@ -21,8 +22,7 @@ export class SpentIds {
     this.#ids = new Set(path === null ? [] : readIds(path).slice(-SPENT_IDS));
     if (path === null) return;
     const bytes = bytesOf(this.#ids);
-    writeFileSync(`${path}.new`, bytes, { mode: 0o600, flush: true });
-    renameSync(`${path}.new`, path);
+    writeWhole(path, bytes);
     this.#wrote(bytes.length, this.#ids.size);
   }
 
