@@ -266,5 +266,6 @@ export class EventLog {
     this.#history.push(seq, this.total_bytes - this.retained_bytes);
     this.retained_bytes -= this.#segments.shift();
     this.#evicted_seq = seq;
+    if (this.#memo && this.#memo.after_seq < seq) this.#memo = null;
   }
 }

@@ -30,7 +30,8 @@ function rawForm(subscription: Subscription<ProcessEvent>, content_type: string)
   return {
     headers: { 'content-type': content_type, ...(gap ? { 'exec-gap': JSON.stringify(gap) } : {}) },
     encode(batch) {
-      if (batch.some((event) => event.event === 'gap' && event.to_seq !== gap?.to_seq)) return null;
+      // The gap that is told ahead may come in two parts, with the exit between them.
+      if (batch.some((event) => event.event === 'gap' && event.to_seq > (gap?.to_seq ?? 0))) return null;
       closed ||= batch.at(-1)?.event === 'closed';
       return outputBytes(batch);
     },

@@ -17,12 +17,12 @@ const DRAWS = [
   String.raw`head -c 1 > /dev/null; printf 'm plain \033[44mblue'; head -c 1 > /dev/null`,
 ].join('; ');
 
-/** Ends with 3; what it leaves behind prints to the terminal when it is gone, and sees that by its parent. */
+/** Ends with 3, once what it leaves behind survives that; which prints to the terminal when it is gone, and sees that by its parent. */
 const OUTLIVED = `
   const { spawn } = require('node:child_process');
   console.log('hi');
-  const rest = 'trap "" HUP; while [ "$(ps -o ppid= -p $$ | tr -d " ")" = ' + process.pid + ' ]; do :; done; sleep 0.3; echo still';
-  spawn('sh', ['-c', rest], { stdio: 'inherit' }).on('spawn', () => process.exit(3));
+  const rest = 'trap "" HUP; echo >&3; while read -r _ _ _ parent _ < /proc/$$/stat; [ $parent = ' + process.pid + ' ]; do :; done; sleep 0.3; echo still';
+  spawn('sh', ['-c', rest], { stdio: ['inherit', 'inherit', 'inherit', 'pipe'] }).stdio[3].on('data', () => process.exit(3));
 `;
 
 const to = (process_id: string, rest: Partial<AttachOptions> = {}) =>

@@ -49,16 +49,17 @@ describe.each(BACKENDS)('%s', (name) => {
     const backend = useBackend(name, { limits: { retain_closed_ms: 400 } });
 
     it('a closed process is readable for its time, then it is gone, and whoever watches is told', async () => {
-      const gone = removed('short');
+      const short = `short-${name}`;
+      const gone = removed(short);
       await gone.ready;
       await backend.start(['cat'], { process_id: 'running', pipe_stdin: true });
-      await backend.sh('echo hi', { process_id: 'short' });
-      expect((await readAll(backend.process, 'short')).text()).toBe('hi\n');
-      const closed_at = Date.parse((await backend.process.get('short')).closed_at as string);
+      await backend.sh('echo hi', { process_id: short });
+      expect((await readAll(backend.process, short)).text()).toBe('hi\n');
+      const closed_at = Date.parse((await backend.process.get(short)).closed_at as string);
       await gone.told;
       expect(Date.now() - closed_at).toBeGreaterThanOrEqual(395);
-      expect(await codeOf(backend.process.read('short'))).toBe('process_not_found');
-      expect(await codeOf(backend.process.start({ argv: ['true'], process_id: 'short' }))).toBe('process_exists');
+      expect(await codeOf(backend.process.read(short))).toBe('process_not_found');
+      expect(await codeOf(backend.process.start({ argv: ['true'], process_id: short }))).toBe('process_exists');
       expect((await backend.process.list()).processes).toMatchObject([{ process_id: 'running', state: 'running' }]);
     });
 

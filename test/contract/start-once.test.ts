@@ -69,11 +69,12 @@ describe.each([...BACKENDS, 'hosted'] as const)('%s', (name) => {
   });
 
   it('the id of a process that was forgotten by its age stays spent, that of a purged one is free', async () => {
-    const request = { process_id: 'late', argv: ['true'] };
+    const late = `late-${name}`;
+    const request = { process_id: late, argv: ['true'] };
     await once(request);
-    await readAll(backend.process, 'late');
+    await readAll(backend.process, late);
     for (let i = 0; i < 5; i++) await readAll(backend.process, (await backend.start(['true'])).process_id);
-    expect(await codeOf(backend.process.get('late'))).toBe('process_not_found');
+    expect(await codeOf(backend.process.get(late))).toBe('process_not_found');
     expect(await codeOf(once(request))).toBe('process_exists');
     expect(await errorOf(backend.process.start(request))).toMatchObject({
       code: 'process_exists',

@@ -8,8 +8,8 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
 
   it('B14 a resize meets the end of its process at any moment', async () => {
     const outcomes = new Set<string>();
-    const run = async () => {
-      const { process_id } = await backend.sh('sleep 0.05', { tty: true });
+    const run = async (seconds: number) => {
+      const { process_id } = await backend.sh(`sleep ${seconds}`, { tty: true });
       const client = async (cols: number) => {
         for (let rows = 10; ; rows = rows === 10 ? 20 : 10) {
           const outcome = await backend.process.resize(process_id, { cols, rows }).then(
@@ -24,7 +24,8 @@ describe.each(BACKENDS_AND_LAUNCHERS)('%s', (name) => {
       await Promise.all([client(80), client(120)]);
       expect(await backend.process.get(process_id, { wait_ms: 20_000 })).toMatchObject({ exit_code: 0 });
     };
-    for (let i = 0; i < 4; i++) await Promise.all(Array.from({ length: 10 }, run));
+    for (let seconds = 0.05; seconds < 0.5 || outcomes.size < 2; seconds *= 2)
+      await Promise.all(Array.from({ length: 10 }, () => run(seconds)));
     expect([...outcomes].sort()).toEqual(['process_exited', 'resized']);
   });
 

@@ -1,8 +1,9 @@
+import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Gateway } from '../../src/client/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { GatewayServer } from '../support/gateway-server.js';
-import { chromium, useDashboards } from './dashboard.js';
+import { chromium, type Dashboard, useDashboards } from './dashboard.js';
 
 /** What a browser says of connections that break. */
 const BROKEN = /net::ERR_|WebSocket connection/;
@@ -35,6 +36,35 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect(lines).toEqual(Array.from({ length: lines.length }, (_, index) => `number ${50 - lines.length + 1 + index}`));
     expect(lines.length).toBeGreaterThan(30);
     dashboard.forgive(BROKEN);
+  });
+
+  test.each([
+    [
+      'a line',
+      undefined,
+      (page: Page) => page.getByLabel('A line for stdin').fill('typed early'),
+      (seen: Dashboard) => seen.untilOutput('typed early'),
+    ],
+    [
+      'keys of a terminal',
+      { cols: 80, rows: 24 },
+      (page: Page) => page.locator('.xterm').pressSequentially('typed early'),
+      (seen: Dashboard) => seen.untilScreen(/typed early\n+typed early/),
+    ],
+  ])('%s typed before the line to the program is there, and the end of input: they come when it is', async (_, tty, type, seen) => {
+    const { process_id } = await client().start(['cat'], tty ? { tty } : { pipe_stdin: true });
+    const dashboard = await dashboards.open(server.url, { token: server.token });
+    const { page, context } = dashboard;
+    const opened: WebSocketRoute[] = [];
+    await context.routeWebSocket(/attach/, (line) => opened.push(line));
+    await dashboard.show(process_id);
+    await expect.poll(() => opened.length, { timeout: 50_000 }).toBe(1);
+    await type(page);
+    await page.keyboard.press('Enter');
+    await (tty ? page.keyboard.press('Control+d') : dashboard.button('Close stdin').click());
+    for (const line of opened) line.connectToServer();
+    await page.getByText('Exited with code 0').waitFor();
+    await seen(dashboard);
   });
 
   test('a server that is started anew behind the page: it is told, and the page goes on by itself', async () => {

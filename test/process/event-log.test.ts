@@ -159,6 +159,16 @@ describe('the event log', () => {
     expect(log.batch(0, 100)).toHaveLength(2);
   });
 
+  test('a batch does not outlive what is evicted when nothing is held any more', () => {
+    const log = new EventLog(2);
+    log.keepAfter(0);
+    for (let i = 0; i < 4; i++) log.append('stdout', Uint8Array.of(i, i));
+    expect(log.batch(0, 100)).toHaveLength(4);
+    log.keepAfter(Number.POSITIVE_INFINITY);
+    expect(log.batch(0, 100).map(toldEvent)).toEqual(['1..3 gap of 6', '4 stdout 0303']);
+    expect(log.batch(0, 100)[0]).toEqual({ event: 'gap', ...log.read(0, 0).gap });
+  });
+
   test('everyone who waits is woken once by all that happens in one turn', async () => {
     const log = new EventLog(100);
     let woken = 0;

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -7,8 +7,9 @@ import { RemoteFileSystem } from '../../src/client/remote-file-system.js';
 import { Environment, type ProcessLimits } from '../../src/environment.js';
 import { type ExecProcess, type ExecutorFileSystem, type ProcessInfo, SSE_TYPE, type StartRequest } from '../../src/protocol/index.js';
 import { AttachedProcess } from './attached-process.js';
-import { GatewayServer } from './gateway-server.js';
-import { commandLine, descriptors, isRunning, markedProcesses, until } from './proc.js';
+import { GatewayChain } from './gateway-chain.js';
+import type { GatewayServer } from './gateway-server.js';
+import { commandLine, descriptors, markedProcesses, until } from './proc.js';
 
 /**
  * `local`: in this program. `remote`: behind a gateway. `proxied`: behind a gateway in front of a gateway, followed by server-sent events. `portable`: behind a
@@ -68,8 +69,7 @@ export class Backend {
   #process: ExecProcess | null = null;
   #files: ExecutorFileSystem | null = null;
   #baseline = new Map<number, number>();
-  /** The gateways on the way, the one that holds the processes first. */
-  servers: GatewayServer[] = [];
+  #chain: GatewayChain | null = null;
 
   constructor(name: BackendName, options: BackendOptions) {
     this.name = name;
@@ -98,13 +98,21 @@ export class Backend {
 
   /** The program that holds the processes. */
   get host_pid(): number {
-    if (this.#hosted) return Number(readFileSync(join(this.data_dir, 'host.lock'), 'utf8'));
-    return this.servers[0]?.pid ?? process.pid;
+    return this.#chain?.host_pid ?? process.pid;
   }
 
   /** Whether the processes are in a host beside the gateway. */
   get #hosted(): boolean {
     return this.name === 'hosted' || (this.#options.data_dir === true && this.name !== 'local');
+  }
+
+  /** The gateways on the way, the one that holds the processes first. */
+  get servers(): GatewayServer[] {
+    return this.#chain?.servers.slice(0, this.#fronted ? 2 : 1) ?? [];
+  }
+
+  get #fronted(): boolean {
+    return this.name === 'proxied' || this.name === 'attached';
   }
 
   /** All programs of the product that take part, this one only when it holds the processes. */
@@ -123,8 +131,6 @@ export class Backend {
   }
 
   async open(): Promise<void> {
-    this.dir = mkdtempSync(join(tmpdir(), 'contract-'));
-    mkdirSync(this.root);
     await (this.name === 'local' ? this.#openLocal() : this.#openRemote());
     // Whatever is opened once and kept is open from here on.
     for (const tty of [false, true]) await this.start(['true'], { tty });
@@ -134,12 +140,10 @@ export class Backend {
 
   async close(): Promise<void> {
     await this.#environment?.close();
-    // One that fails to end well must not leave the others running.
-    const stopped = await Promise.allSettled(this.servers.map((server) => server.stop()));
-    if (this.#hosted) await this.#endHost();
     for (const [name, value] of Object.entries(this.#own_env)) setOwn(name, value);
-    rmSync(this.dir, { recursive: true, force: true });
-    for (const result of stopped) if (result.status === 'rejected') throw result.reason;
+    if (this.#chain === null) rmSync(this.dir, { recursive: true });
+    else if (this.#hosted) await this.#chain.stop();
+    else await this.#chain.giveBack();
   }
 
   /** Ends and forgets all processes, then fails when one of them, a descriptor or a request is left. */
@@ -163,14 +167,10 @@ export class Backend {
     }
   }
 
-  async #endHost(): Promise<void> {
-    const { host_pid } = this;
-    process.kill(host_pid, 'SIGTERM');
-    await until('the host is gone', () => !isRunning(host_pid), 20_000);
-  }
-
   async #openLocal(): Promise<void> {
-    for (const [name, value] of Object.entries(this.#env())) {
+    this.dir = mkdtempSync(join(tmpdir(), 'contract-'));
+    mkdirSync(this.root);
+    for (const [name, value] of Object.entries({ ...this.#options.env, TMPDIR: this.dir })) {
       this.#own_env[name] = process.env[name];
       setOwn(name, value);
     }
@@ -188,30 +188,23 @@ export class Backend {
   async #openRemote(): Promise<void> {
     const { limits = {}, flags = [], prefix = [], token: given, confined = false, confine_cwd = false } = this.#options;
     const settings = Object.entries(limits).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
-    const common = ['--log-level', 'warn', ...flags];
-    const files = [...(confined ? ['--fs-root', this.root] : []), ...(confine_cwd ? ['--confine-cwd'] : [])];
-    const host = await GatewayServer.start({
-      flags: [...common, ...settings, ...files, ...(this.#hosted ? ['--data-dir', this.data_dir] : [])],
-      env: this.#env(),
+    const options = {
+      common: ['--log-level', 'warn', ...flags],
+      flags: [...settings, ...(confine_cwd ? ['--confine-cwd'] : [])],
+      env: { ...this.#options.env, ...(this.name === 'portable' ? { EXEC_GATEWAY_LAUNCHER: 'portable' } : {}) },
       prefix,
-      ...(given ? { token: given } : {}),
-    });
-    this.servers.push(host);
-    if (this.name === 'proxied' || this.name === 'attached') {
-      const secret = join(this.dir, 'upstream-token');
-      writeFileSync(secret, `${host.token}\n`, { mode: 0o600 });
-      const flags = [...common, '--upstream', host.url, '--upstream-token-file', secret];
-      this.servers.push(await GatewayServer.start({ flags }));
-    }
+      token: given,
+      confined,
+      hosted: this.#hosted,
+      // Backends with the same one behind a front share it.
+      fronted: this.#fronted || this.name === 'remote',
+    };
+    this.#chain = await (this.#hosted ? GatewayChain.start(options) : GatewayChain.take(options));
+    this.dir = this.#chain.dir;
     const { url, token } = this.servers.at(-1) as GatewayServer;
     const Processes = this.name === 'attached' ? AttachedProcess : RemoteExecProcess;
     this.#process = new Processes({ url, token: token ?? undefined, fetch: this.name === 'proxied' ? fetchEventStream : undefined });
     this.#files = new RemoteFileSystem({ url, token: token ?? undefined });
-  }
-
-  #env(): Record<string, string> {
-    const launcher = this.name === 'portable' ? { EXEC_GATEWAY_LAUNCHER: 'portable' } : {};
-    return { ...this.#options.env, ...launcher, TMPDIR: this.dir };
   }
 
   /** Returns the sessions of the processes that there were. */

@@ -2,6 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { Pool, type Pooled } from './pool.js';
+
+/** Lets a program end when the one that started it does, however that ends. */
+const ENDED_WITH_US = ['setpriv', '--pdeathsig', 'TERM'];
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
@@ -25,14 +29,18 @@ export interface GatewayServerOptions {
   token?: string | null;
 }
 
+const pool = new Pool<GatewayServer>();
+
 /** A gateway as users run it: `exec-gateway serve` as a program of its own. */
-export class GatewayServer {
+export class GatewayServer implements Pooled {
   readonly url: string;
   readonly token: string | null;
   readonly pid: number;
   /** All it has written, growing. */
   readonly output: { stdout: string; stderr: string };
   readonly #child: ChildProcess;
+  /** How much of stderr was looked at. */
+  #checked = 0;
 
   private constructor(child: ChildProcess, url: string, token: string | null, output: { stdout: string; stderr: string }) {
     this.#child = child;
@@ -45,7 +53,7 @@ export class GatewayServer {
   /** Resolves when it has printed its address. */
   static async start(options: GatewayServerOptions = {}): Promise<GatewayServer> {
     const { flags = [], token = `test-${randomBytes(16).toString('hex')}`, prefix = [] } = options;
-    const argv = [...prefix, process.execPath, MAIN, 'serve', '--listen', '127.0.0.1:0', ...flags];
+    const argv = [...ENDED_WITH_US, ...prefix, process.execPath, MAIN, 'serve', '--listen', '127.0.0.1:0', ...flags];
     const child = spawn(argv[0] as string, argv.slice(1), {
       env: { ...ownEnv(), ...(token === null ? {} : { EXEC_GATEWAY_TOKEN: token }), ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -56,6 +64,16 @@ export class GatewayServer {
     });
     const url = await address(child, output);
     return new GatewayServer(child, url, token, output);
+  }
+
+  /** One that was started with the same options and waits, or a new one. */
+  static take(options: GatewayServerOptions): Promise<GatewayServer> {
+    return pool.take(JSON.stringify(options), () => GatewayServer.start(options));
+  }
+
+  /** Others may use it now. Fails when it ended, or told of a fault on stderr. */
+  giveBack(): Promise<void> {
+    return pool.giveBack(this);
   }
 
   /** A request to a path of the gateway, with its token. */
@@ -78,6 +96,16 @@ export class GatewayServer {
     await closed;
   }
 
+  /** Fails when it has ended, or told of a fault on stderr since it was last looked at. */
+  check(): void {
+    const { exitCode, signalCode } = this.#child;
+    const told = this.output.stderr.slice(this.#checked);
+    this.#checked += told.length;
+    if (exitCode !== null || signalCode !== null)
+      throw new Error(`The gateway ended by itself (exit code ${exitCode}, signal ${signalCode}).\n${told}`);
+    if (FAULTS.test(told)) throw new Error(`The gateway told of a fault:\n${told}`);
+  }
+
   /** Ends it with SIGTERM. Fails when it does not exit with 0 in time, had ended before, or told of a fault on stderr. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.#child;
@@ -92,7 +120,7 @@ export class GatewayServer {
     const ended = `exit code ${child.exitCode}, signal ${child.signalCode}`;
     if (died) throw new Error(`The gateway ended by itself (${ended}).\n${this.output.stderr}`);
     if (child.exitCode !== 0) throw new Error(`The gateway did not end well after ${signal} (${ended}).\n${this.output.stderr}`);
-    if (FAULTS.test(this.output.stderr)) throw new Error(`The gateway told of a fault:\n${this.output.stderr}`);
+    if (FAULTS.test(this.output.stderr.slice(this.#checked))) throw new Error(`The gateway told of a fault:\n${this.output.stderr}`);
   }
 }
 

@@ -63,15 +63,26 @@ describe('events with their bytes as they are', () => {
     expect([reply.statusCode, JSON.parse(await text(reply)).code]).toEqual([409, 'cursor_ahead']);
   });
 
-  test('tell of a gap, ahead in a header too', async () => {
-    const reader = await open(await closed('seq 1 100000', 10_000));
+  test('tell of a gap, ahead in a header too, and an exit inside of it', async () => {
+    // What the shell leaves behind prints when it is gone.
+    const script = 'echo early; (read go; exec seq 1 100000) <&0 & exit 3';
+    const { process_id } = await gateway.start(['sh', '-c', script], { retain_bytes: 10_000, pipe_stdin: true });
+    expect(await (await gateway.fetch(`/processes/${process_id}?wait_ms=20000`)).json()).toMatchObject({ exit_code: 3 });
+    const whole = gateway.fetch(`/processes/${process_id}/output?follow=true`).then((reply) => reply.arrayBuffer());
+    await gateway.send('POST', `/processes/${process_id}/stdin`, { text: 'go\n', eof: true });
+    expect((await whole).byteLength).toBe(588_901);
+
+    const reader = await open(process_id);
     const gap = JSON.parse(String(reader.reply.headers['exec-gap']));
-    const all = await reader.all();
-    expect(all[0]).toEqual({ event: 'gap', ...gap });
-    expect(gap.bytes).toBeGreaterThan(0);
-    expect(all.slice(1).map((event) => (event.event === 'gap' ? null : event.seq))).toEqual(
-      Array.from({ length: all.length - 1 }, (_, i) => gap.to_seq + 1 + i),
-    );
+    const [before, exited, behind, ...rest] = await reader.all();
+    expect(before).toEqual({ event: 'gap', from_seq: 1, to_seq: 1, bytes: 6, reason: 'evicted' });
+    expect(exited).toMatchObject({ event: 'exited', seq: 2, exit_code: 3 });
+    expect(behind).toEqual({ event: 'gap', ...gap, from_seq: 3, bytes: gap.bytes - 6 });
+    expect(gap.bytes).toBeGreaterThan(500_000);
+    expect(rest.map((event) => (event.event === 'gap' ? null : event.seq))).toEqual(rest.map((_, i) => gap.to_seq + 1 + i));
+    const late = await gateway.fetch(`/processes/${process_id}/output?follow=true`);
+    expect(JSON.parse(late.headers.get('exec-gap') as string)).toEqual(gap);
+    expect((await late.arrayBuffer()).byteLength).toBe(588_901 - gap.bytes);
   });
 
   test('come from a fast program byte for byte, its two streams apart, with heartbeats when it is silent', async () => {

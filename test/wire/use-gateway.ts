@@ -4,12 +4,16 @@ import type { ProcessInfo, StartRequest } from '../../src/protocol/index.js';
 import { mustBeDescribed } from '../support/described.js';
 import { GatewayServer, type GatewayServerOptions } from '../support/gateway-server.js';
 
-/** Runs one gateway for the tests of a suite; after each of them its processes are ended and forgotten. */
+/**
+ * One gateway for the tests of a suite; after each of them its processes are ended and forgotten. Other suites use it afterwards,
+ * unless its options are made by a function.
+ */
 export function useGateway(options: GatewayServerOptions | (() => GatewayServerOptions) = {}): WireGateway {
   const gateway = new WireGateway(options);
-  beforeAll(() => gateway.open());
+  const shared = typeof options !== 'function';
+  beforeAll(() => (shared ? gateway.take() : gateway.open()));
   afterEach(() => gateway.clear());
-  afterAll(() => gateway.server.stop());
+  afterAll(() => (shared ? gateway.server.giveBack() : gateway.server.stop()));
   return gateway;
 }
 
@@ -37,7 +41,16 @@ export class WireGateway {
   }
 
   async open(): Promise<void> {
-    this.#server = await GatewayServer.start(typeof this.#options === 'function' ? this.#options() : this.#options);
+    this.#server = await GatewayServer.start(this.#given);
+  }
+
+  /** Opens one that others may have used, if there is one. */
+  async take(): Promise<void> {
+    this.#server = await GatewayServer.take(this.#given);
+  }
+
+  get #given(): GatewayServerOptions {
+    return typeof this.#options === 'function' ? this.#options() : this.#options;
   }
 
   /** A request with the token; an error has to be one that the description names for the call. */

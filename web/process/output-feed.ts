@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
-import { type Attached, GatewayError, type ProcessEvent, type ProcessInfo } from '../../src/client/index.js';
+import { GatewayError, type ProcessEvent, type ProcessInfo } from '../../src/client/index.js';
 import { gateway } from '../session.js';
 import { failureText } from '../ui/notices.js';
 import { MAX_CHARACTERS, OutputLog } from './output-log.js';
+import { WhenAttached } from './when-attached.js';
 
 /** Time that output may take at a stretch, in milliseconds: then eyes and hands have their turn. */
 const TURN_MS = 10;
@@ -20,7 +21,7 @@ type Begin = 'start' | 'end';
 export class OutputFeed {
   readonly #process_id: string;
   #life = new AbortController();
-  #attached: Attached | null = null;
+  readonly #input = new WhenAttached();
   #wake: (() => void) | null = null;
   #log = new OutputLog();
   #showing: ReturnType<typeof setTimeout> | null = null;
@@ -62,7 +63,7 @@ export class OutputFeed {
 
   stop(): void {
     this.#life.abort();
-    this.#attached = null;
+    this.#input.detach();
     this.#goOn();
   }
 
@@ -72,14 +73,14 @@ export class OutputFeed {
     if (at_end) this.#goOn();
   }
 
-  /** Feeds the program. */
-  async write(text: string): Promise<void> {
-    await (this.#attached as Attached).write(text);
+  /** Feeds the program; resolves when the gateway has accepted it. */
+  write(text: string): Promise<void> {
+    return new Promise((resolve, reject) => this.#input.do((attached) => attached.write(text).then(resolve, reject)));
   }
 
   /** Closes its input. */
   end(): void {
-    this.#attached?.end();
+    this.#input.do((attached) => attached.end());
   }
 
   async #run(from: Begin, signal: AbortSignal): Promise<void> {
@@ -90,7 +91,7 @@ export class OutputFeed {
         this.trouble.value = null;
         this.skipped = after_seq > 0;
         if (this.skipped) this.#log.skipped();
-        this.#attached = attached;
+        this.#input.attach(attached);
         for await (const events of attached) await this.#takeAll(events, signal);
         return;
       } catch (error) {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { type Attached, GatewayError, type ProcessEvent, type ProcessInfo, type TtySize } from '../../src/client/index.js';
+import { GatewayError, type ProcessEvent, type ProcessInfo, type TtySize } from '../../src/client/index.js';
+import { WhenAttached } from '../process/when-attached.js';
 import { gateway } from '../session.js';
 import { failureText } from '../ui/notices.js';
 import type { PageTerminal } from './terminal.js';
@@ -11,7 +12,7 @@ const AGAIN_MS = 1_000;
 export class TerminalLine {
   readonly #process: ProcessInfo;
   readonly #life = new AbortController();
-  #attached: Attached | null = null;
+  readonly #input = new WhenAttached();
   /** Why nothing comes; null while something may. */
   readonly trouble = signal<string | null>(null);
   readonly finished = signal(false);
@@ -36,11 +37,11 @@ export class TerminalLine {
   }
 
   type(text: string): void {
-    this.#attached?.write(text).catch(() => {}); // the line tells when it is lost, and the badge that it ended
+    this.#input.do((attached) => attached.write(text).catch(() => {})); // the line tells when it is lost, and the badge that it ended
   }
 
   resize(size: TtySize): void {
-    this.#attached?.resize(size);
+    this.#input.do((attached) => attached.resize(size));
   }
 
   stop(): void {
@@ -49,6 +50,7 @@ export class TerminalLine {
 
   /** True at the end; false when the screen has to be drawn anew, because output was missed. */
   async #attach(terminal: PageTerminal, signal: AbortSignal): Promise<boolean> {
+    this.#input.detach();
     const attached = await gateway.attach(this.#process.process_id, {
       screen: true,
       signal,
@@ -59,7 +61,7 @@ export class TerminalLine {
     this.trouble.value = null;
     terminal.clear();
     if (attached.process.tty !== null) terminal.take(attached.process.tty);
-    this.#attached = attached;
+    this.#input.attach(attached);
     let painted = false;
     for await (const events of attached) {
       if (events.some(({ event }) => event === 'gap')) return false;
