@@ -5,8 +5,8 @@ import { CuttingProxy } from '../support/cutting-proxy.js';
 import { GatewayServer } from '../support/gateway-server.js';
 import { chromium, type Dashboard, useDashboards } from './dashboard.js';
 
-/** What a browser says of connections that break. */
-const BROKEN = /net::ERR_|WebSocket connection/;
+/** What a browser says of connections that break, and of a gateway that is about to end. */
+const BROKEN = /net::ERR_|WebSocket connection|status of 503/;
 
 const NUMBERS = ['sh', '-c', 'i=0; while read line; do for n in 1 2 3 4 5 6 7 8 9 10; do i=$((i+1)); echo "number $i"; done; done'];
 
