@@ -1,5 +1,5 @@
-/** A block, in bytes: one write at most, large enough that the round trip does not count, small enough to stay in the cache. */
-const BLOCK_BYTES = 1024 * 1024;
+/** A block, in bytes: one write at most, large enough that the round trip does not count. */
+const BLOCK_BYTES = 4 * 1024 * 1024;
 
 /** Input that waits, copied into blocks of memory that are filled again and again: fresh memory would cost more than the copy. */
 export class InputBlocks {

@@ -8,7 +8,8 @@ import { Connection } from './connection.js';
 import { EnvironmentInfo } from './environment-info.js';
 import type { Machine } from './machine.js';
 import { invalidRequest, RPC, RpcError } from './rpc-error.js';
-import { Session } from './session.js';
+import { Session, sessionOf } from './session.js';
+import { passEnded } from './session-process.js';
 
 /** Sessions at once, detached ones among them. */
 const MOST_SESSIONS = 256;
@@ -50,6 +51,7 @@ export class CodexServer {
     this.#options = options;
     this.#machine = { process, files, sandbox, elsewhere, max_file_bytes, info: () => info.read() };
     end.addEventListener('abort', () => this.#end(), { once: true });
+    if (options.outlived && !elsewhere) this.#endForgotten().catch(options.log);
   }
 
   /** Serves a WebSocket until it is closed. */
@@ -101,6 +103,22 @@ export class CodexServer {
     const idle = [...this.#sessions.values()].find((session) => session.idle);
     if (!idle) throw invalidRequest(`there are ${MOST_SESSIONS} sessions, which is the limit: end one, or wait for one to expire`);
     void idle.end();
+  }
+
+  /** Ends what the sessions of a gateway that was killed left running: nobody can come back for it. */
+  async #endForgotten(): Promise<void> {
+    const { process } = this.#machine;
+    let cursor: string | undefined;
+    do {
+      const page = await process.list({ limit: 1_000, cursor });
+      const forgotten = page.processes.filter((info) => info.state !== 'closed' && this.#isForgotten(sessionOf(info)));
+      await Promise.all(forgotten.map(({ process_id }) => process.terminate(process_id, { grace_ms: 0 }).catch(passEnded)));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  #isForgotten(session: string | null): boolean {
+    return session !== null && !this.#sessions.has(session);
   }
 
   #end(): void {

@@ -192,7 +192,7 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.by
 /** The answer to whoever names a process that is not there. */
 export const unknownProcess = (name: string): RpcError => new RpcError(RPC.INVALID_REQUEST, `unknown process id ${name}`);
 
-function passEnded(error: unknown): void {
+export function passEnded(error: unknown): void {
   if (error instanceof GatewayError && (error.code === 'process_exited' || error.code === 'process_not_found')) return;
   throw error;
 }

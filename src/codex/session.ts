@@ -1,4 +1,4 @@
-import type { StartRequest } from '../protocol/index.js';
+import type { ProcessInfo, StartRequest } from '../protocol/index.js';
 import type { Attachment } from './attachment.js';
 import type { Machine } from './machine.js';
 import { invalidRequest } from './rpc-error.js';
@@ -17,6 +17,13 @@ export interface StartResult {
   processId: string;
   /** In the words of the protocol: what it calls so is bubblewrap too. */
   sandboxType: 'none' | 'linuxSeccomp';
+}
+
+const idStart = (session: string) => `codex-${session}-`;
+
+/** The session that a process was started in; null for one that was started otherwise. */
+export function sessionOf({ process_id, labels: { codex_session: session } }: ProcessInfo): string | null {
+  return session !== undefined && process_id.startsWith(idStart(session)) ? session : null;
 }
 
 /** The processes of one client, over all its connections. */
@@ -92,7 +99,7 @@ export class Session {
     if (this.#processes.size >= MOST_PROCESSES) throw invalidRequest(`the session has ${MOST_PROCESSES} processes, which is the limit`);
     const process = new SessionProcess(executor, processId, start, {
       ...request,
-      process_id: `codex-${this.id}-${++this.#started}`,
+      process_id: `${idStart(this.id)}${++this.#started}`,
       labels: { codex_session: this.id, codex_process: processId.slice(0, LABEL_CHARACTERS) },
     });
     this.#processes.set(processId, process);

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../protocol/error.js';
 import { checkJsonBounds } from '../protocol/json-bounds.js';
 import type { GatewayApp } from './gateway-app.js';
+import { gatherOctets } from './octets.js';
 
 const JSON_TYPE = 'application/json';
 const OCTETS = 'application/octet-stream';
@@ -22,9 +24,10 @@ export function addJsonParser(app: GatewayApp): void {
   });
 }
 
-/** Also takes raw bytes: for the routes of this scope. */
+/** Also takes raw bytes: for the routes of this scope, which give them back by `releaseOctets` when they can. */
 export function addOctetsParser(app: GatewayApp): void {
-  app.addContentTypeParser(OCTETS, { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+  const { bodyLimit } = app.initialConfig;
+  app.addContentTypeParser(OCTETS, (_request: unknown, body: IncomingMessage) => gatherOctets(body, bodyLimit as number));
 }
 
 /** The refusal of a body in a form that is not taken here. */

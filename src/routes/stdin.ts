@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { addOctetsParser } from '../plugins/body-parsers.js';
 import type { GatewayApp } from '../plugins/gateway-app.js';
+import { releaseOctets } from '../plugins/octets.js';
 import { decodeBase64 } from '../protocol/base64.js';
 import { WriteRequest, writeFields } from '../protocol/control.js';
 import { GatewayError } from '../protocol/error.js';
@@ -24,7 +25,10 @@ export function stdinRoute(parent: GatewayApp, processes: ExecProcess): void {
     app.post('/processes/:process_id/stdin', { schema }, async (request, reply) => {
       const { bytes, options } = input(request.body as Buffer | WriteRequest | undefined, request.query);
       const wait_ms = clampWait(options.wait_ms);
-      return whileCallerStays(reply, (caller) => processes.write(request.params.process_id, bytes, { ...options, wait_ms }, caller));
+      const { process_id } = request.params;
+      const accepted = await whileCallerStays(reply, (caller) => processes.write(process_id, bytes, { ...options, wait_ms }, caller));
+      releaseOctets(bytes); // of a write that failed, some may still be on their way
+      return accepted;
     });
     done();
   });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ProcessEvent } from '../../src/protocol/index.js';
+import { CodexClient } from '../support/codex-client.js';
 import { useHostedGateway } from './hosted-gateway.js';
 
 const gateway = useHostedGateway();
@@ -49,4 +50,21 @@ test('D2 a gateway that is told to end leaves its processes running, and says ho
   const processes = gateway().processes();
   expect(await processes.get(process.process_id)).toMatchObject({ state: 'running', pid: process.pid });
   await processes.terminate(process.process_id, { grace_ms: 0, wait_ms: 10_000 });
+});
+
+test('what a Codex client ran on a gateway that was killed is ended by the next one, what looks like it is not', async () => {
+  const { server, token } = gateway();
+  await using client = await CodexClient.ready(server.url, { authorization: `Bearer ${token}` });
+  await client.start('long', ['sleep', '600']);
+  const codex_session = client.sessionId;
+  const label = [`codex_session=${codex_session}`];
+  const [{ process_id } = expect.unreachable()] = (await gateway().processes().list({ label })).processes;
+  const other = await gateway()
+    .processes()
+    .start({ argv: ['sleep', '600'], labels: { codex_session, codex_process: 'long' } });
+  await gateway().crash();
+  const processes = gateway().processes();
+  expect(await processes.get(process_id, { wait_ms: 20_000 })).toMatchObject({ reason: 'terminated', signal: 'SIGKILL' });
+  expect(await processes.get(other.process.process_id)).toMatchObject({ state: 'running' });
+  await processes.terminate(other.process.process_id, { grace_ms: 0, wait_ms: 10_000 });
 });

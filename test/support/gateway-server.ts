@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Pool, type Pooled } from './pool.js';
 
 /** Lets a program end when the one that started it does, however that ends. */
-const ENDED_WITH_US = ['setpriv', '--pdeathsig', 'TERM'];
+const ENDED_WITH_US = ['/usr/bin/setpriv', '--pdeathsig', 'TERM'];
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
