@@ -1,6 +1,6 @@
 // Makes the command line a few files, with the packages it uses: loading some eight hundred took half of its start. What is loaded
 // on demand or holds machine code stays outside. The licenses of what is inside go along, and what the engine compiles of it.
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { packageLicenses } from './package-licenses.js';
@@ -30,4 +30,5 @@ const { output } = await build({
   },
 });
 
+chmodSync(path('dist/cli/main.cjs'), 0o755); // a link to it is a command
 writeFileSync(path('dist/cli/LICENSES.txt'), packageLicenses(output));

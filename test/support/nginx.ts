@@ -87,7 +87,7 @@ function location(prefix: string, upstream: string, directives: string[]): strin
   return `location ${prefix} {\n      proxy_pass ${target};\n      ${directives.join('\n      ')}\n    }`;
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as { port: number };
