@@ -6,11 +6,12 @@ import { GatewayServer, type GatewayServerOptions } from '../support/gateway-ser
 
 /**
  * One gateway for the tests of a suite; after each of them its processes are ended and forgotten. Other suites use it afterwards,
- * unless its options are made by a function.
+ * unless its options are made by a function or name a program that runs it.
  */
 export function useGateway(options: GatewayServerOptions | (() => GatewayServerOptions) = {}): WireGateway {
   const gateway = new WireGateway(options);
-  const shared = typeof options !== 'function';
+  // One that another program runs, as another user perhaps, does not end with this one.
+  const shared = typeof options !== 'function' && options.prefix === undefined;
   beforeAll(() => (shared ? gateway.take() : gateway.open()));
   afterEach(() => gateway.clear());
   afterAll(() => (shared ? gateway.server.giveBack() : gateway.server.stop()));
