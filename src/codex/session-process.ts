@@ -192,6 +192,7 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.by
 /** The answer to whoever names a process that is not there. */
 export const unknownProcess = (name: string): RpcError => new RpcError(RPC.INVALID_REQUEST, `unknown process id ${name}`);
 
+/** Passes over that a process is gone already. @throws any other error */
 export function passEnded(error: unknown): void {
   if (error instanceof GatewayError && (error.code === 'process_exited' || error.code === 'process_not_found')) return;
   throw error;

@@ -15,9 +15,11 @@ const deployed = (name: string) => readFileSync(join(ROOT, 'deploy', name), 'utf
 
 const dir = mkdtempSync(join(tmpdir(), 'deploy-'));
 const bin = join(dir, 'bin');
+const data = join(dir, 'data');
 const token = 'a-token-that-is-long-enough';
 const env = { PATH: `${bin}:${process.env.PATH}`, EXEC_GATEWAY_TOKEN: token };
 const run = (...words: string[]) => spawnCli(words).ended;
+const drain = () => run('drain', '--data-dir', data, '--wait', '0', '--grace', '0');
 afterAll(() => rmSync(dir, { recursive: true }));
 
 /** Lays the files out as the image has them; packages are those of this checkout. */
@@ -40,12 +42,14 @@ beforeAll(() => {
 
 describe('deploy/', () => {
   let shell: ChildProcess | null = null;
-  afterAll(() => shell?.kill('SIGKILL'));
+  afterAll(async () => {
+    shell?.kill('SIGTERM');
+    await drain();
+  });
 
   test('the image and its pod: a gateway that crashed is started anew, its processes run on, and it is drained before its end', async () => {
     const script = /^ +- \|\n((?: {14}.*\n)+)/m.exec(deployed('kubernetes.yaml'))?.[1] ?? expect.unreachable();
     const port = await freePort();
-    const data = join(dir, 'data');
     const here = script.replace(/0\.0\.0\.0:\d+/, `127.0.0.1:${port}`).replace('/data/gateway', data);
     shell = spawn('sh', ['-c', here], { env, stdio: 'ignore' });
     const ended = once(shell, 'close');
@@ -64,8 +68,7 @@ describe('deploy/', () => {
     expect(await gateway.get(process_id)).toMatchObject({ state: 'running', pid });
     const { front_pid: second, host } = await status();
 
-    const drained = await run('drain', '--data-dir', data, '--wait', '0', '--grace', '0');
-    expect(drained).toMatchObject({ code: 0 });
+    expect(await drain()).toMatchObject({ code: 0 });
     shell.kill('SIGTERM');
     await ended;
     await until('nothing is left', () => [pid as number, second, host.pid].every((one) => !isRunning(one)));

@@ -98,29 +98,37 @@ export class GatewayServer implements Pooled {
 
   /** Fails when it has ended, or told of a fault on stderr since it was last looked at. */
   check(): void {
-    const { exitCode, signalCode } = this.#child;
-    const told = this.output.stderr.slice(this.#checked);
-    this.#checked += told.length;
-    if (exitCode !== null || signalCode !== null)
-      throw new Error(`The gateway ended by itself (exit code ${exitCode}, signal ${signalCode}).\n${told}`);
-    if (FAULTS.test(told)) throw new Error(`The gateway told of a fault:\n${told}`);
+    this.#checkThere();
+    this.#checkTold();
   }
 
   /** Ends it with SIGTERM. Fails when it does not exit with 0 in time, had ended before, or told of a fault on stderr. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.#child;
-    const died = child.exitCode !== null || child.signalCode !== null;
+    this.#checkThere();
     const overdue = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
-    if (!died) {
-      const closed = once(child, 'close');
-      child.kill(signal);
-      await closed;
-    }
+    const closed = once(child, 'close');
+    child.kill(signal);
+    await closed;
     clearTimeout(overdue);
-    const ended = `exit code ${child.exitCode}, signal ${child.signalCode}`;
-    if (died) throw new Error(`The gateway ended by itself (${ended}).\n${this.output.stderr}`);
-    if (child.exitCode !== 0) throw new Error(`The gateway did not end well after ${signal} (${ended}).\n${this.output.stderr}`);
-    if (FAULTS.test(this.output.stderr.slice(this.#checked))) throw new Error(`The gateway told of a fault:\n${this.output.stderr}`);
+    if (child.exitCode !== 0) throw this.#unwell(`did not end well after ${signal}`);
+    this.#checkTold();
+  }
+
+  #checkThere(): void {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode !== null || signalCode !== null) throw this.#unwell('ended by itself');
+  }
+
+  #checkTold(): void {
+    const told = this.output.stderr.slice(this.#checked);
+    this.#checked += told.length;
+    if (FAULTS.test(told)) throw new Error(`The gateway told of a fault:\n${told}`);
+  }
+
+  #unwell(what: string): Error {
+    const { exitCode, signalCode } = this.#child;
+    return new Error(`The gateway ${what} (exit code ${exitCode}, signal ${signalCode}).\n${this.output.stderr}`);
   }
 }
 

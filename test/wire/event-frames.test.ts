@@ -68,9 +68,9 @@ describe('events with their bytes as they are', () => {
     const script = 'echo early; (read go; exec seq 1 100000) <&0 & exit 3';
     const { process_id } = await gateway.start(['sh', '-c', script], { retain_bytes: 10_000, pipe_stdin: true });
     expect(await (await gateway.fetch(`/processes/${process_id}?wait_ms=20000`)).json()).toMatchObject({ exit_code: 3 });
-    const whole = gateway.fetch(`/processes/${process_id}/output?follow=true`).then((reply) => reply.arrayBuffer());
+    const whole = await gateway.fetch(`/processes/${process_id}/output?follow=true&hold_ms=20000`);
     await gateway.send('POST', `/processes/${process_id}/stdin`, { text: 'go\n', eof: true });
-    expect((await whole).byteLength).toBe(588_901);
+    expect((await whole.arrayBuffer()).byteLength).toBe(588_901);
 
     const reader = await open(process_id);
     const gap = JSON.parse(String(reader.reply.headers['exec-gap']));
