@@ -113,7 +113,9 @@ const chunkOf = encodeOnce((bytes: Uint8Array) => Buffer.concat([Buffer.from(`${
  */
 function write(response: ServerResponse, bytes: Uint8Array): Writable | null {
   const { socket } = response;
-  if (socket === null || !response.chunkedEncoding || bytes.length > CHUNKED_BYTES) return response.write(bytes) ? null : response;
+  // A corked response may hold bytes that go first.
+  const plain = socket === null || !response.chunkedEncoding || response.writableCorked > 0 || bytes.length > CHUNKED_BYTES;
+  if (plain) return response.write(bytes) ? null : response;
   return socket.write(chunkOf(bytes)) ? null : socket;
 }
 
