@@ -4,7 +4,7 @@ const MIB = 2 ** 20;
 const MESSAGE = Buffer.alloc(16, 'x');
 
 /** One start of a program after another until its end is known: median, in ms. */
-async function startToEnd(target) {
+export async function startToEnd(target) {
   await times(20, () => target.run(['/bin/true']));
   return median(await times(150, () => took(() => target.run(['/bin/true']))));
 }
@@ -76,7 +76,7 @@ async function answered(target) {
 
 export const SCENARIOS = { startToEnd, sixteenAtATime, output, echo, echoTo10, echoTo100, echoTo1000, sleeping, waiting, answered };
 
-async function fanOut(target, followers, count) {
+export async function fanOut(target, followers, count) {
   const id = await target.start(['cat'], { pipe_stdin: true });
   let missing = 0;
   let done = () => {};
@@ -102,13 +102,13 @@ async function fanOut(target, followers, count) {
   return median(ms);
 }
 
-async function took(call) {
+export async function took(call) {
   const begun = performance.now();
   await call();
   return performance.now() - begun;
 }
 
-async function times(count, call) {
+export async function times(count, call) {
   const results = [];
   for (let i = 0; i < count; i++) results.push(await call());
   return results;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +17,9 @@ export class Target {
   #headers;
   #sockets = [];
 
-  static async open(name) {
+  static async open(name, more = []) {
     const target = new Target();
-    const [program, ...flags] = PROGRAMS[name];
+    const [program, ...flags] = [...PROGRAMS[name], ...more];
     const token = randomBytes(16).toString('hex');
     target.#headers = { authorization: `Bearer ${token}` };
     target.#child = spawn(process.execPath, [fileURLToPath(new URL(program, import.meta.url)), ...flags], {
@@ -33,6 +33,17 @@ export class Target {
   /** Memory of the server, in bytes. */
   get memory() {
     return Number(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
+  }
+
+  /** Processor time the server has taken, in ms. */
+  get cpu() {
+    const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  }
+
+  /** Descriptors the server holds. */
+  get descriptors() {
+    return readdirSync(`/proc/${this.#child.pid}/fd`).length;
   }
 
   async close() {
@@ -57,6 +68,12 @@ export class Target {
 
   end(id) {
     return this.#call('DELETE', `/processes/${id}?grace_ms=0`);
+  }
+
+  /** What is held after an event, of both streams or of one, at most 64 KiB. */
+  async read(id, after_seq, stream) {
+    const of = stream === undefined ? '' : `&stream=${stream}`;
+    return JSON.parse(await this.#call('GET', `/processes/${id}/output?after_seq=${after_seq}&max_bytes=65536${of}`));
   }
 
   /** Follows the raw output; resolves when it is answered, with a promise of its end. */

@@ -6,7 +6,7 @@ export class InputBlocks {
   readonly #full: Uint8Array[] = [];
   #filling: Uint8Array | null = null;
   #filled = 0;
-  #spare: Uint8Array | null = null;
+  readonly #spares: Uint8Array[] = [];
 
   /** Whether none waits. */
   get empty(): boolean {
@@ -37,7 +37,7 @@ export class InputBlocks {
 
   /** Takes the memory of bytes back that are not needed any more. */
   giveBack(bytes: Uint8Array): void {
-    if (bytes.buffer.byteLength === BLOCK_BYTES) this.#spare = new Uint8Array(bytes.buffer);
+    if (bytes.buffer.byteLength === BLOCK_BYTES) this.#spares.push(new Uint8Array(bytes.buffer));
   }
 
   clear(): void {
@@ -46,8 +46,7 @@ export class InputBlocks {
   }
 
   #room(): Uint8Array {
-    this.#filling ??= this.#spare ?? new Uint8Array(BLOCK_BYTES);
-    if (this.#filling === this.#spare) this.#spare = null;
+    this.#filling ??= this.#spares.pop() ?? new Uint8Array(BLOCK_BYTES);
     return this.#filling;
   }
 

@@ -8,6 +8,9 @@ import { InputBlocks } from './input-blocks.js';
 /** How long the gateway may wait for the process to read, in milliseconds. */
 const WAIT_MS = 20_000;
 
+/** Writes on their way at a time, while whole blocks wait: the gateway takes the next one in while it feeds the process from the last. */
+const MOST_WRITES = 2;
+
 /** Refusals after which the process takes no more input. */
 const OVER = new Set(['stdin_closed', 'process_exited', 'process_not_found']);
 
@@ -22,15 +25,30 @@ export interface FeedTarget {
   retry: Required<RetryOptions>;
 }
 
+/** A part of the input on its way. */
+interface Part {
+  bytes: Uint8Array;
+  /** Where what is left of it begins. */
+  offset: number;
+  end: number;
+  eof: boolean;
+  /** The part before it, which it may overtake once. */
+  before: Promise<void> | null;
+}
+
 /**
- * Feeds a process with what comes in. One write is on its way at a time, what arrives meanwhile goes with the next; a write
- * that is repeated says where it begins, so that nothing arrives twice.
+ * Feeds a process with what comes in. What arrives while a write is on its way goes with the next, unless it fills a block.
+ * A write that is repeated, or may overtake another, says where it begins: nothing arrives twice, or in another order.
  */
 export class InputFeed {
   readonly #target: FeedTarget;
   readonly #source: Readable;
   readonly #waiting = new InputBlocks();
+  /** Where the next write begins. */
   #offset: number;
+  #under_way = 0;
+  #last: Promise<void> = Promise.resolve();
+  #failure: unknown = null;
   #ended = false;
   #over = false;
   #wake: () => void = () => {};
@@ -61,17 +79,18 @@ export class InputFeed {
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
+      let all_sent = false;
       while (!this.#over && !signal.aborted) {
-        if (this.#waiting.empty && !this.#ended) {
+        if (all_sent && this.#under_way === 0) return;
+        if (all_sent || !this.#mayWrite) {
           await this.#news(signal);
+          if (this.#failure !== null) throw this.#failure;
           continue;
         }
         const bytes = this.#waiting.next();
         if (!this.#waiting.full && !this.#ended) this.#source.resume();
-        const eof = this.#ended && this.#waiting.empty;
-        await this.#send(bytes, eof, signal);
-        if (eof) return;
-        this.#waiting.giveBack(bytes);
+        all_sent = this.#ended && this.#waiting.empty;
+        this.#begin(bytes, all_sent, signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -82,31 +101,58 @@ export class InputFeed {
     }
   }
 
-  async #send(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void> {
+  get #mayWrite(): boolean {
+    if (this.#waiting.empty && !this.#ended) return false;
+    return this.#under_way < (this.#waiting.full && !this.#target.shared ? MOST_WRITES : 1);
+  }
+
+  #begin(bytes: Uint8Array, eof: boolean, signal: AbortSignal): void {
+    const offset = this.#offset;
+    const end = offset + bytes.length;
+    if (!this.#target.shared) this.#offset = end;
+    this.#under_way += 1;
+    this.#last = this.#send({ bytes, offset, end, eof, before: this.#last }, signal)
+      .then(() => this.#waiting.giveBack(bytes))
+      .catch((error) => {
+        this.#failure ??= error;
+      })
+      .finally(() => {
+        this.#under_way -= 1;
+        this.#wake();
+      });
+  }
+
+  async #send(part: Part, signal: AbortSignal): Promise<void> {
     const { processes, process_id, shared, retry } = this.#target;
+    const { bytes, end, eof } = part;
     const backoff = new Backoff(retry);
-    const end = this.#offset + bytes.length;
-    for (let again = false; ; again = true) {
-      const at: WriteOptions = again || !shared ? { offset: this.#offset } : {};
-      const rest = bytes.subarray(bytes.length - (end - this.#offset));
+    for (let again = false; !this.#over; again = true) {
+      const at: WriteOptions = again || !shared ? { offset: part.offset } : {};
+      const rest = bytes.subarray(bytes.length - (end - part.offset));
       const write = (signal: AbortSignal) => processes.write(process_id, rest, { ...at, eof, wait_ms: WAIT_MS }, { signal });
       try {
         const { accepted_bytes } = await attempt(write, WAIT_MS + retry.silence_ms, signal);
         backoff.reached();
-        this.#offset = shared ? accepted_bytes : end;
+        if (shared) this.#offset = accepted_bytes;
         return;
       } catch (error) {
-        if (!(error instanceof GatewayError)) throw error;
-        if (OVER.has(error.code)) {
-          this.#over = true;
-          return;
-        }
-        if (error.code === 'stdin_backpressure') {
-          backoff.progress();
-          this.#offset = Math.min(error.fields.accepted_bytes ?? this.#offset, end);
-        } else await backoff.pause(error, signal);
+        await this.#refused(part, error, backoff, signal);
       }
     }
+  }
+
+  /** Returns when the part is to be sent again, from its offset. */
+  async #refused(part: Part, error: unknown, backoff: Backoff, signal: AbortSignal): Promise<void> {
+    if (!(error instanceof GatewayError)) throw error;
+    const { before } = part;
+    if (OVER.has(error.code)) this.#over = true;
+    else if (error.code === 'stdin_offset_ahead' && before !== null) {
+      part.before = null;
+      await before;
+    } else if (error.code === 'stdin_backpressure') {
+      backoff.progress();
+      part.offset = Math.max(part.offset, Math.min(error.fields.accepted_bytes ?? 0, part.end));
+    } else await backoff.pause(error, signal);
   }
 
   #news(signal: AbortSignal): Promise<void> {

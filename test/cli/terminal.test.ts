@@ -150,11 +150,12 @@ describe.skipIf(findTmux() === null)('on a terminal', () => {
     tmux.keys('C-z');
     await tmux.shows('Stopped');
     const pid = (await processes())[0]?.pid as number;
-    expect(scene.isStopped(pid)).toBe(true);
+    await until('it is stopped', () => scene.isStopped(pid));
     tmux.keys('fg', 'Enter');
     await until('it goes on', () => !scene.isStopped(pid));
     tmux.keys('C-c');
-    await until('it has ended', async () => (await processes())[0]?.exit_code === 130);
+    await until('it has ended', async () => (await processes())[0]?.exited_at !== null);
+    expect((await processes())[0]?.exit_code).toBe(130);
     tmux.keys('exit', 'Enter');
   });
 

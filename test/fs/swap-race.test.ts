@@ -87,7 +87,9 @@ test.each(Object.entries(CALLS))(
     const { files } = scratch;
     const before = snapshot();
     const codes = new Map<string, number>();
-    for (let round = 0; round < ROUNDS; round++) {
+    // On and on until it was a race: the call found the directory sometimes, and the link or nothing at other times.
+    const wasRace = () => codes.size > 1 && codes.has('done');
+    for (let round = 0; round < ROUNDS || !wasRace(); round++) {
       // What the call before took away is put back first.
       while (!existsSync(scratch.path('arena/d/secret'))) await setImmediate();
       const outcome = await call(files, round).then(
@@ -104,9 +106,6 @@ test.each(Object.entries(CALLS))(
     }
     expect(snapshot()).toEqual(before);
     expect([...codes.keys()]).not.toContain('file_error');
-    // It was a race: the call found the directory sometimes, and the link or nothing at other times.
-    expect(codes.size).toBeGreaterThan(1);
-    expect(codes.get('done')).toBeGreaterThan(0);
   },
 );
 

@@ -142,7 +142,12 @@ function watchPane(
   };
   const onKey = ({ key }: KeyboardEvent) => {
     if (UPWARDS.has(key)) leaveEnd();
-    if (key === 'Home') element.scrollTop = 0; // at once, however busy the browser is
+    // At once, however busy the browser is: what comes meanwhile would move the end away from where it scrolls to.
+    if (key === 'Home') element.scrollTop = 0;
+    if (key === 'End') {
+      at_end.current = true;
+      element.scrollTop = element.scrollHeight;
+    }
   };
   const sizes = new ResizeObserver(look);
   sizes.observe(element);
