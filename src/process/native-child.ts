@@ -35,10 +35,7 @@ async function launch(native: Native, spec: LaunchSpec, events: ChildEvents): Pr
       new Socket({ fd, readable: true, writable: false, ...readWith(spec.read_bytes, (bytes) => events.output(stream, bytes)) });
     return pipes(pid, { stdin, stdout: output(second, 'stdout'), stderr: output(third, 'stderr') }, events);
   }
-  const terminal = new Terminal(
-    { pid, fd: first, keeper: second, read_bytes: spec.read_bytes, resize: ({ cols, rows }) => native.resize(first, cols, rows) },
-    events,
-  );
+  const terminal = new Terminal({ pid, fd: first, keeper: second, resize: ({ cols, rows }) => native.resize(first, cols, rows) }, events);
   exited = (code, signal) => terminal.exited(code, signal);
   return terminal;
 }

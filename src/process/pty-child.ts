@@ -12,10 +12,7 @@ import { Terminal } from './terminal.js';
 export const launchOnPty: Launch = async (spec, events) => {
   let exited = (_code: number, _signal: number) => {};
   const { fd, pid, pty } = fork(spec, (code, signal) => exited(code, signal));
-  const terminal = new Terminal(
-    { pid, fd, keeper: openKeeper(pty), read_bytes: spec.read_bytes, resize: ({ cols, rows }) => native.resize(fd, cols, rows) },
-    events,
-  );
+  const terminal = new Terminal({ pid, fd, keeper: openKeeper(pty), resize: ({ cols, rows }) => native.resize(fd, cols, rows) }, events);
   exited = (code, signal) => terminal.exited(code, signal);
   return terminal;
 };

@@ -15,8 +15,6 @@ export interface OpenTerminal {
    * would cut short what is still to be read.
    */
   keeper: number;
-  /** Most that is read at once. */
-  read_bytes: number;
   resize(size: TtySize): void;
 }
 
@@ -32,7 +30,7 @@ export class Terminal implements Child {
   #open = true;
   #paused = false;
 
-  constructor({ pid, fd, keeper, read_bytes, resize }: OpenTerminal, events: ChildEvents) {
+  constructor({ pid, fd, keeper, resize }: OpenTerminal, events: ChildEvents) {
     this.pid = pid;
     this.#fd = fd;
     this.#keeper = keeper;
@@ -40,7 +38,7 @@ export class Terminal implements Child {
     this.#events = events;
     this.#writer = new PtyWriter(fd);
     const tell = (bytes: Uint8Array) => events.output('pty', bytes);
-    this.#reader = new TerminalReader(fd, read_bytes, tell, () => this.#letGo());
+    this.#reader = new TerminalReader(fd, tell, () => this.#letGo());
   }
 
   /** The program ended. What it printed before is told first. */

@@ -26,7 +26,7 @@ it.each(['on a hang-up', 'when it is told to'])('a reader says that it lets go w
   const tell = (bytes: Uint8Array) => {
     read += Buffer.from(bytes).toString();
   };
-  const reader = new TerminalReader(fd, 4096, tell, () => own.push(fstatSync(fd).isCharacterDevice()));
+  const reader = new TerminalReader(fd, tell, () => own.push(fstatSync(fd).isCharacterDevice()));
   if (when === 'when it is told to') reader.destroy();
   await new Promise((resolve) => reader.on('close', resolve));
   expect(own).toEqual([true]);
