@@ -34,14 +34,7 @@ async function measure(scenario) {
   const figures = { bare: [], gateway: [] };
   for (let round = 0; round < rounds; round++) {
     const names = round % 2 === 0 ? ['bare', 'gateway'] : ['gateway', 'bare'];
-    for (const name of names) {
-      const target = await Target.open(name);
-      try {
-        figures[name].push(await scenario(target));
-      } finally {
-        await target.close();
-      }
-    }
+    for (const name of names) figures[name].push(await Target.use(name, [], scenario));
   }
   return { bare: median(figures.bare), gateway: median(figures.gateway) };
 }

@@ -13,11 +13,11 @@ const PARTS = [
 ];
 const PROCESSES = [1, 1000, 5000];
 
-await withTarget(['--retain-bytes', String(256 * MIB)], async (target) => {
+await Target.use('gateway', ['--retain-bytes', String(256 * MIB)], async (target) => {
   const id = await output(target);
   await pages(target, id);
 });
-await withTarget(['--max-processes', '6000', '--log-level', 'error'], manyProcesses);
+await Target.use('gateway', ['--max-processes', '6000', '--log-level', 'error'], manyProcesses);
 
 async function output(target) {
   const argv = ['sh', '-c', `read go; exec dd if=/dev/zero bs=4096 count=${(TOTAL_MIB * MIB) / 4096} status=none`];
@@ -61,14 +61,5 @@ async function manyProcesses(target) {
     console.log(
       `beside ${count} processes: an echo ${echo.toFixed(2)} ms, of the processor ${cpu.toFixed(2)}; a start ${start.toFixed(2)} ms`,
     );
-  }
-}
-
-async function withTarget(flags, measure) {
-  const target = await Target.open('gateway', flags);
-  try {
-    await measure(target);
-  } finally {
-    await target.close();
   }
 }

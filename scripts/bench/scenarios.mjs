@@ -76,8 +76,8 @@ async function answered(target) {
 
 export const SCENARIOS = { startToEnd, sixteenAtATime, output, echo, echoTo10, echoTo100, echoTo1000, sleeping, waiting, answered };
 
-export async function fanOut(target, followers, count) {
-  const id = await target.start(['cat'], { pipe_stdin: true });
+export async function fanOut(target, followers, count, options = { pipe_stdin: true }) {
+  const id = await target.start(['cat'], options);
   let missing = 0;
   let done = () => {};
   for (let i = 0; i < followers; i++) {

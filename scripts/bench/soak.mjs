@@ -1,5 +1,5 @@
 // `npm run bench:soak [MINUTES]`, by default 20: a gateway at all kinds of work, with what it holds each minute. Fails when it grew.
-import { median } from './scenarios.mjs';
+import { fanOut, median } from './scenarios.mjs';
 import { Target } from './target.mjs';
 
 const MIB = 2 ** 20;
@@ -40,25 +40,11 @@ async function starts() {
   }
 }
 
-/** A terminal with two who follow it, a hundred keys, then another. */
+/** A terminal with two who follow it, a hundred keystrokes, then another. */
 async function echoes() {
   while (performance.now() < end) {
-    const id = await target.start(['cat'], { tty: true });
-    let got = 0;
-    let heard = () => {};
-    await target.follow(id, () => {});
-    await target.follow(id, (part) => {
-      got += part.length;
-      heard();
-    });
-    for (let sent = 1; sent <= 100; sent++) {
-      const back = new Promise((resolve) => {
-        heard = () => got >= sent && resolve();
-      });
-      await Promise.all([target.write(id, 'x'), back]);
-      done.echoes += 1;
-    }
-    await target.end(id);
+    await fanOut(target, 2, 100, { tty: true });
+    done.echoes += 100;
   }
 }
 

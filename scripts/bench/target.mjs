@@ -17,7 +17,7 @@ export class Target {
   #headers;
   #sockets = [];
 
-  static async open(name, more = []) {
+  static async open(name, more) {
     const target = new Target();
     const [program, ...flags] = [...PROGRAMS[name], ...more];
     const token = randomBytes(16).toString('hex');
@@ -28,6 +28,16 @@ export class Target {
     });
     target.#url = await listening(target.#child.stdout);
     return target;
+  }
+
+  /** Has something measured at a server of its own. */
+  static async use(name, flags, measure) {
+    const target = await Target.open(name, flags);
+    try {
+      return await measure(target);
+    } finally {
+      await target.close();
+    }
   }
 
   /** Memory of the server, in bytes. */
