@@ -26,7 +26,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await page.getByLabel('Labels').fill('team=web\nkind=test');
     await page.getByLabel('Time limit').fill('5 min');
     await dashboard.button('Start').click();
-    await page.getByText('hello  world').waitFor();
+    await page.locator('.output-row').getByText('hello  world').waitFor();
     await expect.poll(() => page.locator('.output-row.stderr').textContent(), { timeout: 50_000 }).toContain('oops');
     const [process] = await gateway.list();
     expect(process).toMatchObject({ cwd: '/', labels: { team: 'web', kind: 'test' }, state: 'running' });
@@ -217,7 +217,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect(await findings(dashboard)).toEqual([]);
     await dashboard.page.keyboard.press('Escape');
     await dashboard.show(process_id);
-    await dashboard.page.getByText('green').waitFor();
+    await dashboard.page.locator('.output-row').getByText('green').waitFor();
     await dashboard.page.getByLabel('Search output').fill('e');
     expect(await findings(dashboard)).toEqual([]);
     await dashboard.button('Sign out').click();
