@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { GatewayError } from '../protocol/error.js';
 import { SandboxRefusal } from '../protocol/sandbox.js';
-import { type Frame, FrameReader, frameHead, KIND, type Kind } from './frame.js';
+import { type Allocate, type Frame, FrameReader, frameHead, KIND, type Kind } from './frame.js';
 import { FrontStream } from './front-stream.js';
 import { unpacked } from './packed.js';
 import type { Greeting, OtherFailure, Welcome } from './words.js';
@@ -19,6 +19,8 @@ export interface HostCall {
   query?: object | undefined;
   /** Sent after it, as they are. */
   bytes?: Uint8Array;
+  /** Of a stream: whether the bytes of a batch are good only until the next one is asked for. */
+  lend?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -43,7 +45,9 @@ export class FrontConnection {
   readonly closed: Promise<void>;
 
   private constructor(path: string) {
-    const reader = new FrameReader((frame) => this.#take(frame));
+    const allocate: Allocate = (kind, id, size) =>
+      (kind === KIND.part ? this.#waiting.get(id)?.stream?.memory(size) : undefined) ?? Buffer.allocUnsafe(size);
+    const reader = new FrameReader((frame) => this.#take(frame), allocate);
     this.#socket = connect({
       path,
       onread: {
@@ -100,7 +104,7 @@ export class FrontConnection {
     return new Promise((resolve, reject) => {
       let batches: FrontStream<Event>;
       const answer = ({ json, bytes, id }: Frame) => {
-        batches = new FrontStream<Event>({ room: (size) => this.#write(KIND.room, id, size), cancel: () => this.#cancel(id) }, call.signal);
+        batches = new FrontStream<Event>({ room: (size) => this.#write(KIND.room, id, size), cancel: () => this.#cancel(id) }, call);
         const waiting = this.#waiting.get(id);
         if (waiting) waiting.stream = batches;
         resolve({ head: unpacked(json, bytes) as Head, batches });
@@ -109,7 +113,7 @@ export class FrontConnection {
     });
   }
 
-  #send({ signal, bytes, ...fields }: HostCall, answer: Waiting['answer'], reject: Waiting['fail'], stream: true | null): void {
+  #send({ signal, bytes, lend: _, ...fields }: HostCall, answer: Waiting['answer'], reject: Waiting['fail'], stream: true | null): void {
     if (signal?.aborted || this.#broken) {
       reject(signal?.aborted ? signal.reason : gone());
       return;

@@ -1,3 +1,5 @@
+import type { FollowOptions } from '../protocol/exec-process.js';
+import { giveBack, lentMemory } from './frame-memory.js';
 import { weight } from './host-stream.js';
 import { unpacked } from './packed.js';
 
@@ -21,19 +23,28 @@ interface StreamLine {
 /** One stream from the host, as seen by the front: batches at the reader's pace. */
 export class FrontStream<Event> implements AsyncIterableIterator<Event[], undefined> {
   readonly #line: StreamLine;
+  readonly #lend: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #abort = () => this.#leave();
   #parts: Part[] = [];
   #over = false;
   #error: unknown = null;
   #taken_bytes = 0;
+  /** What the reader has of a batch that was lent. */
+  #lent: Buffer | null = null;
   #wake: (() => void) | null = null;
 
-  constructor(line: StreamLine, signal: AbortSignal | undefined) {
+  constructor(line: StreamLine, { lend = false, signal }: FollowOptions) {
     this.#line = line;
+    this.#lend = lend;
     this.#signal = signal;
     if (signal?.aborted) this.#leave();
     else signal?.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  /** For the connection: where a part of that size is to be put. */
+  memory(size: number): Buffer {
+    return this.#lend ? lentMemory(size) : Buffer.allocUnsafe(size);
   }
 
   /** From the connection: there is more. */
@@ -54,6 +65,8 @@ export class FrontStream<Event> implements AsyncIterableIterator<Event[], undefi
   }
 
   async next(): Promise<IteratorResult<Event[], undefined>> {
+    if (this.#lent) giveBack(this.#lent);
+    this.#lent = null;
     for (;;) {
       const part = this.#parts.shift();
       if (part) return { done: false, value: this.#opened(part) };
@@ -71,6 +84,7 @@ export class FrontStream<Event> implements AsyncIterableIterator<Event[], undefi
 
   #opened({ json, bytes }: Part): Event[] {
     const batch = unpacked(json, bytes) as Event[];
+    if (this.#lend) this.#lent = bytes;
     this.#taken_bytes += weight(batch.length, bytes.length);
     if (this.#taken_bytes >= STEP_BYTES && !this.#over) {
       this.#line.room(this.#taken_bytes);

@@ -79,8 +79,8 @@ export class HostedExecProcess implements ExecProcess {
     return { ...head, body: bytesOf(batches), close: async () => void (await batches.return()) };
   }
 
-  async follow(process_id: string, query: FollowQuery = {}, { signal }: FollowOptions = {}): Promise<Subscription<ProcessEvent>> {
-    const call = { call: 'follow', process_id, query, signal };
+  async follow(process_id: string, query: FollowQuery = {}, { lend, signal }: FollowOptions = {}): Promise<Subscription<ProcessEvent>> {
+    const call = { call: 'follow', process_id, query, lend, signal };
     const { head, batches } = await this.#link.stream<{ ended: boolean; gap: Gap | null }, ProcessEvent>(call);
     return Object.assign(batches, head);
   }

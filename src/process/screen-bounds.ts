@@ -43,3 +43,22 @@ export function boundJoins(terminal: XTerm): void {
     if (kept > start) handler.print(codes, start, kept);
   });
 }
+
+/**
+ * Erasing up to the last column of the last line (CSI 1 J) looks for a line below it. Before anything has scrolled there is none, which
+ * xterm fails at: here the line is erased by itself, and then all above it.
+ */
+export function mendErasing(terminal: XTerm): void {
+  for (const prefix of ['', '?']) {
+    terminal.parser.registerCsiHandler({ prefix, final: 'J' }, ([how]) => {
+      const { buffer, _inputHandler: handler } = internalsOf(terminal);
+      if (how !== 1 || buffer.x < terminal.cols - 1 || buffer.lines.get(buffer.y + 1)) return false;
+      handler.eraseInLine({ params: [2], length: 1 }, prefix === '?');
+      if (buffer.y === 0) return true;
+      buffer.y--;
+      handler.eraseInDisplay({ params: [1], length: 1 }, prefix === '?');
+      buffer.y++;
+      return true;
+    });
+  }
+}

@@ -1,10 +1,13 @@
 import { background, styleSequence } from './cell-style.js';
-import { internalsOf, type XTerm, type XTermBuffer, type XTermCell, type XTermLine } from './xterm.js';
+import { type Charset, internalsOf, type XTerm, type XTermBuffer, type XTermCell, type XTermLine } from './xterm.js';
 
 /** A full reset: what was on the other terminal before is gone. */
 const RESET = '\x1bc';
 const ALTERNATE = '\x1b[?1049h';
 const SAVE = '\x1b7';
+const RESTORE = '\x1b8';
+const LINE_DRAWING = '\x1b(0';
+const ASCII = '\x1b(B';
 const INSERT = '\x1b[4h';
 /** Empties a cell, which takes the colour behind. */
 const ERASE = '\x1b[X';
@@ -20,9 +23,9 @@ export function paintScreen(terminal: XTerm, title: string | null): string {
   const alternate = active.type === 'alternate';
   return [
     RESET,
-    alternate ? rows(terminal, normal) + cursorSaved(buffers.normal) + ALTERNATE : '',
+    alternate ? rows(terminal, normal) + savedBy(ALTERNATE, buffers.normal) : '',
     rows(terminal, active),
-    cursorSaved(buffer) + SAVE,
+    savedBy(SAVE, buffer),
     title === null ? '' : `\x1b]2;${title}\x07`,
     modes(terminal),
     margins(terminal),
@@ -75,9 +78,13 @@ function drawnCell(cell: XTermCell): { style: string; text: string } | null {
   return behind === '' ? null : { style: `\x1b[0;${behind}m`, text: ERASE };
 }
 
-/** The place and look that were saved, made the present ones. */
-function cursorSaved({ savedX, savedY, ybase, savedCurAttrData }: ReturnType<typeof internalsOf>['buffer']): string {
-  return move(Math.max(0, savedY - ybase), savedX) + styleSequence(savedCurAttrData);
+/** Makes the place, look and characters that were saved the present ones, and has them saved. */
+function savedBy(
+  save: string,
+  { savedX, savedY, ybase, savedCurAttrData, savedCharset }: ReturnType<typeof internalsOf>['buffer'],
+): string {
+  const place = move(Math.max(0, savedY - ybase), savedX) + styleSequence(savedCurAttrData);
+  return place + (isDrawing(savedCharset) ? LINE_DRAWING + save + ASCII : save);
 }
 
 /** Scrolling margins, and what is counted from them. */
@@ -97,19 +104,30 @@ function cursor(terminal: XTerm): string {
   const wide = line?.getCell(cursorX - 1)?.getWidth() === 0 ? 1 : 0;
   const last = line?.getCell(cursorX - 1 - wide);
   const joins = handler._parser.precedingJoinState !== 0;
-  const look = styleSequence(handler._curAttrData) + charsets(terminal);
+  const { sets, restored } = charsets(terminal);
+  const look = styleSequence(handler._curAttrData);
   const insert = modes.insertMode ? INSERT : '';
-  if (!last?.getChars() || (cursorX < cols && !joins)) return look + insert + move(row, Math.min(cursorX, cols - 1));
+  if (!last?.getChars() || (cursorX < cols && !joins)) return sets + look + insert + move(row, Math.min(cursorX, cols - 1));
   const place = move(row, cursorX - 1 - wide);
-  const again = styleSequence(last as XTermCell);
-  return joins && !insert ? place + look + last.getChars() : place + again + last.getChars() + look + insert;
+  const again = place + styleSequence(last as XTermCell) + last.getChars();
+  if (joins) return sets + place + (insert && `\x1b[${1 + wide}P${insert}`) + look + last.getChars();
+  return restored ? sets + again + look + insert : again + sets + look + insert;
 }
 
-/** Line drawing instead of letters, in the two sets that programs use. */
-function charsets(terminal: XTerm): string {
-  const { glevel, _charsets: sets } = internalsOf(terminal)._charsetService;
-  const drawing = (at: number) => sets[at]?.q === '─';
-  return (drawing(0) ? '\x1b(0' : '') + (drawing(1) ? '\x1b)0' : '') + (glevel === 1 ? '\x0e' : '');
+/**
+ * Line drawing instead of letters, in the two sets that programs use; `restored` when it takes restoring the cursor, since the characters
+ * in use came with that and are not those of the sets.
+ */
+function charsets(terminal: XTerm): { sets: string; restored: boolean } {
+  const { glevel, _charsets: sets, charset } = internalsOf(terminal)._charsetService;
+  const restored = isDrawing(charset) !== isDrawing(sets[glevel]);
+  const chosen = [isDrawing(sets[0]) && LINE_DRAWING, isDrawing(sets[1]) && '\x1b)0', glevel === 1 && '\x0e', restored && RESTORE];
+  return { sets: chosen.filter(Boolean).join(''), restored };
+}
+
+/** Whether letters are drawn as lines (DEC special graphics). */
+export function isDrawing(charset: Charset): boolean {
+  return charset?.q === '─';
 }
 
 function modes(terminal: XTerm): string {

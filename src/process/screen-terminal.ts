@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { MAX_SCREEN_CELLS, type TtySize } from '../protocol/index.js';
-import { boundJoins, boundRepeats } from './screen-bounds.js';
+import { boundJoins, boundRepeats, mendErasing } from './screen-bounds.js';
 import { paintScreen } from './screen-paint.js';
 import { UnfinishedSequence } from './unfinished-sequence.js';
 import { internalsOf, openXTerm, type XTerm } from './xterm.js';
@@ -53,6 +53,7 @@ export class ScreenTerminal {
     terminal.parser.registerOscHandler(8, () => true); // links: they show nothing, and would be kept
     boundRepeats(terminal);
     boundJoins(terminal);
+    mendErasing(terminal);
     this.#terminal = terminal;
   }
 

@@ -12,15 +12,26 @@ interface Params {
 
 type Handler = (params: Params) => boolean;
 
+/** @param respect whether characters that are protected stay */
+type Eraser = (params: Params, respect: boolean) => boolean;
+
 type Print = (codes: Uint32Array, start: number, end: number) => void;
+
+/** What is drawn instead of ASCII; undefined for ASCII. */
+export type Charset = Record<string, string> | undefined;
 
 interface InternalBuffer {
   scrollTop: number;
   scrollBottom: number;
   ybase: number;
+  /** The cursor, from the top of the screen; behind a full line x is the number of columns. */
+  x: number;
+  y: number;
+  lines: { get(at: number): unknown };
   savedX: number;
   savedY: number;
   savedCurAttrData: CellStyle;
+  savedCharset: Charset;
 }
 
 /**
@@ -37,7 +48,8 @@ interface Internals {
   coreMouseService: { activeEncoding: 'DEFAULT' | 'SGR' | 'SGR_PIXELS' };
   buffer: InternalBuffer;
   buffers: { normal: InternalBuffer };
-  _charsetService: { glevel: number; _charsets: (Record<string, string> | undefined)[] };
+  /** `charset` is in use: that of the level, or one that came back with a saved cursor. */
+  _charsetService: { glevel: number; _charsets: Charset[]; charset: Charset };
   _inputHandler: {
     insertLines: Handler;
     deleteLines: Handler;
@@ -46,6 +58,8 @@ interface Internals {
     cursorForwardTab: Handler;
     cursorBackwardTab: Handler;
     repeatPrecedingCharacter: Handler;
+    eraseInDisplay: Eraser;
+    eraseInLine: Eraser;
     _curAttrData: CellStyle;
     /** Draws the characters `codes[start..end)`. */
     print: Print;

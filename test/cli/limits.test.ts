@@ -50,7 +50,7 @@ function unitOf(name: string): unknown {
 function constant(name: string): number {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const text = files.map((file) => readFileSync(new URL(file, SRC), 'utf8')).join('\n');
-  const found = [...text.matchAll(new RegExp(`^const ${name} = ([\\d_* ]+);`, 'gm'))];
+  const found = [...text.matchAll(new RegExp(`^(?:export )?const ${name} = ([\\d_* ]+);`, 'gm'))];
   if (found.length !== 1) throw new Error(`${name} is defined ${found.length} times`);
   const factors = (found[0]?.[1] ?? '').split('*').map((factor) => Number(factor.trim().replaceAll('_', '')));
   return factors.reduce((product, factor) => product * factor, 1);

@@ -1,9 +1,13 @@
+import { mendErasing } from '../../src/process/screen-bounds.js';
+import { isDrawing } from '../../src/process/screen-paint.js';
 import { internalsOf, openXTerm, type XTerm } from '../../src/process/xterm.js';
 import type { TtySize } from '../../src/protocol/index.js';
 
 /** A terminal as a viewer has it. */
 export function viewer(size: TtySize): XTerm {
-  return openXTerm(size, 1_000);
+  const terminal = openXTerm(size, 1_000);
+  mendErasing(terminal);
+  return terminal;
 }
 
 export function feed(terminal: XTerm, bytes: Uint8Array): Promise<void> {
@@ -12,7 +16,7 @@ export function feed(terminal: XTerm, bytes: Uint8Array): Promise<void> {
 
 /** All that a terminal shows, and how it takes input: cell by cell, with attributes. */
 export function shownBy(terminal: XTerm): unknown {
-  const { coreService, coreMouseService, buffer, _charsetService } = internalsOf(terminal);
+  const { coreService, coreMouseService, buffer, buffers, _charsetService: sets } = internalsOf(terminal);
   const { active } = terminal.buffer;
   const { synchronizedOutputMode: _, ...modes } = terminal.modes;
   return {
@@ -22,7 +26,8 @@ export function shownBy(terminal: XTerm): unknown {
     modes,
     mouse_encoding: coreMouseService.activeEncoding,
     margins: [buffer.scrollTop, buffer.scrollBottom],
-    drawing: [_charsetService.glevel, ...[0, 1].map((set) => _charsetService._charsets[set]?.q === '─')],
+    drawing: [sets.glevel, ...[sets._charsets[0], sets._charsets[1], sets.charset].map(isDrawing)],
+    saved_drawing: [buffer, buffers.normal].map(({ savedCharset }) => isDrawing(savedCharset)),
     rows: Array.from({ length: terminal.rows }, (_, row) => rowOf(terminal, active.baseY + row)),
   };
 }

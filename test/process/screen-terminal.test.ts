@@ -33,6 +33,19 @@ describe('hostile output', () => {
     expect(text.length).toBeLessThan(100);
   });
 
+  test.each(['\x1b[1J', '\x1b[?1J'])(
+    'all up to the last column of the last line is erased before anything has scrolled: %j',
+    async (erase) => {
+      for (const { cols, rows } of [SIZE, { cols: 1, rows: 2 }, { cols: 3, rows: 1 }]) {
+        const screen = new ScreenTerminal({ cols, rows });
+        await screen.write(Buffer.from(`x\x1b[${rows};${cols}Hx${erase}`));
+        expect(screen.show()).toMatchObject({ text: '', cursor: { row: rows - 1, col: cols } });
+        await screen.write(Buffer.from('\x1b[Hw'));
+        expect(screen.show().text).toBe('w');
+      }
+    },
+  );
+
   test('what takes too long is given up: two bytes may touch every cell', async () => {
     const screen = new ScreenTerminal({ cols: 65_535, rows: 3 });
     const chunk = Buffer.from('\x1bc'.repeat(1024 * 1024));

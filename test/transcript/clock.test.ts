@@ -51,6 +51,7 @@ test('a watch from before a crash is told all that came after it, also where the
   await start('a');
   await say('a', 1, 3);
   const after_id = (await watch(() => true)).at(-1)?.id;
+  await lasting.written('a');
   await lasting.crash(() => {}, { clock_ms: NOON, transcripts });
   await start('b');
   await say('b', 1, 10);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,12 +69,25 @@ export class Lasting {
   /** All that it printed is on disk. */
   async written(process_id: string): Promise<void> {
     const { total_bytes } = await this.process.get(process_id);
-    const size = () => this.output(process_id).reduce((sum, path) => sum + statSync(path).size, 0);
-    await until(`${total_bytes} bytes are written`, () => size() > total_bytes, 60_000);
+    const written = () => {
+      const last = this.output(process_id).at(-1);
+      return last === undefined ? 0 : Number(basename(last).split('-')[1]) + outputIn(readFileSync(last));
+    };
+    await until(`${total_bytes} bytes are written`, () => written() === total_bytes, 60_000);
   }
 
   async close(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await this.end('SIGTERM');
     rmSync(this.dir, { recursive: true });
   }
+}
+
+/** Bytes of output in a file of it: length and kind of each record are behind its checksum, and ahead of the bytes are 20 and the table. */
+function outputIn(file: Buffer): number {
+  let bytes = 0;
+  for (let at = 0; at + 12 <= file.length; at += 12 + file.readUInt32LE(at + 4)) {
+    if (file.readUInt32LE(at + 8) !== 2 || at + 32 > file.length) continue;
+    bytes += file.readUInt32LE(at + 4) - 20 - 4 * file.readUInt32LE(at + 28);
+  }
+  return bytes;
 }

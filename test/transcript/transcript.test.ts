@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { seqOf } from '../../src/protocol/event-seq.js';
 import type { ProcessEvent, Stream } from '../../src/protocol/index.js';
 import { RecordedLog } from './recorded-log.js';
@@ -37,6 +37,39 @@ function expectEverySeq(events: ProcessEvent[], next_seq: number): void {
 }
 
 const sum = (numbers: (number | null)[]) => numbers.reduce((total: number, number) => total + (number as number), 0);
+
+test('a little is written together after a while; much, the end, and what is to be flushed, at once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const it = record(MIB);
+    const append = vi.spyOn(it.writer.transcript, 'append');
+    const turn = () => new Promise(setImmediate);
+    const appended = async (times: number) => {
+      while (append.mock.calls.length < times || it.writer.transcript.next_seq < it.log.next_seq) await turn();
+      expect(append).toHaveBeenCalledTimes(times);
+    };
+    for (const block of blocks(50, 10)) {
+      await it.print([block]);
+      await turn();
+    }
+    expect(append).not.toHaveBeenCalled();
+    vi.runAllTimers();
+    await appended(1);
+    await it.print(blocks(1, 10));
+    await it.writer.flush();
+    await appended(2);
+    await it.print(blocks(1, 64 * KIB));
+    await appended(3);
+    await it.print(blocks(1, 10));
+    await turn();
+    it.end();
+    await appended(4);
+    expect(vi.getTimerCount()).toBe(0);
+    expect((await it.follow()).bytes.length).toBe(52 * 10 + 64 * KIB);
+  } finally {
+    vi.useRealTimers();
+  }
+});
 
 describe('what memory gave up', () => {
   test('is read from disk as it was, by followers and by reads, however it was cut', async () => {

@@ -1,17 +1,20 @@
 import { get, type IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
+import { useHostedGateway } from '../durable/hosted-gateway.js';
+import type { GatewayServer } from '../support/gateway-server.js';
 import { FrameReader } from './frame-reader.js';
 import { useGateway } from './use-gateway.js';
 
 const gateway = useGateway();
+const hosted = useHostedGateway();
 
 const LAST = 3_000_000;
 const PRINTED = Buffer.from(Array.from({ length: LAST }, (_, i) => `${i + 1}\n`).join(''));
 
-function follow(process_id: string): Promise<IncomingMessage> {
-  const url = `${gateway.server.url}/processes/${process_id}/output?follow=true`;
+function follow(process_id: string, { url, token }: GatewayServer = gateway.server): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    get(url, { headers: { authorization: `Bearer ${gateway.server.token}` }, agent: false }, resolve).on('error', reject);
+    const options = { headers: { authorization: `Bearer ${token}` }, agent: false };
+    get(`${url}/processes/${process_id}/output?follow=true`, options, resolve).on('error', reject);
   });
 }
 
@@ -66,4 +69,17 @@ test('a reader of events with their bytes that is left behind has read no wrong 
   expect([right, bytes + missed]).toEqual([true, PRINTED.length]);
   expect(bytes).toBeGreaterThan(0);
   expect(missed).toBeGreaterThan(0);
+});
+
+test('through the host of a data directory each reader has every byte, at its own pace', async () => {
+  const { server } = hosted();
+  const processes = hosted().processes();
+  const argv = ['sh', '-c', `read go; exec seq 1 ${LAST}`];
+  const { process_id } = (await processes.start({ argv, pipe_stdin: true })).process;
+  const stalled = (await follow(process_id, server)).pause();
+  const others = await Promise.all([follow(process_id, server), follow(process_id, server)]);
+  await processes.write(process_id, Buffer.from('\n'));
+  for (const { bytes, whole } of await Promise.all(others.map(all))) expect([whole, bytes.equals(PRINTED)]).toEqual([true, true]);
+  const { bytes, whole } = await all(stalled);
+  expect([whole, bytes.equals(PRINTED)]).toEqual([true, true]);
 });

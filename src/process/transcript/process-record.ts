@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Exit, ExitReason, StartRequest, TtySize } from '../../protocol/index.js';
-import { jsonRecord, readRecord, recordLength } from './record.js';
+import { GATHER_MS, jsonRecord, readRecord, recordLength } from './record.js';
 
 /** Beside the files of output, which have numbers for names. */
 const NAME = 'process';
@@ -79,6 +79,7 @@ export class ProcessRecord {
   #waiting: Uint8Array[] = [];
   #size: number;
   #writing: Promise<void> = Promise.resolve();
+  #gathering: NodeJS.Timeout | null = null;
   #retry: NodeJS.Timeout | null = null;
   #over = false;
 
@@ -99,15 +100,23 @@ export class ProcessRecord {
     return this.#writing;
   }
 
-  /** Writes facts, which is tried until it is done. Resolves when it is, or has failed once. */
-  add(facts: Begun | Started | Listed | Exited | Closed): Promise<void> {
+  /** Writes the first facts, which is tried until it is done. Resolves when it is, or has failed once. */
+  begin(facts: Begun): Promise<void> {
     this.#waiting.push(...jsonRecord(facts));
     this.#go();
     return this.#writing;
   }
 
+  /** Writes what became of it, which is tried until it is done: the last at once, all else soon. */
+  add(facts: Started | Listed | Exited | Closed): void {
+    this.#waiting.push(...jsonRecord(facts));
+    if ('closed_seq' in facts) this.#go();
+    else this.#gathering ??= setTimeout(() => this.#go(), GATHER_MS).unref();
+  }
+
   /** Resolves when nothing is being written any more, or will be. */
   async end(): Promise<void> {
+    if (this.#gathering) this.#go();
     await this.#writing.catch(() => {});
     this.#over = true;
     if (this.#retry) clearTimeout(this.#retry);
@@ -115,6 +124,8 @@ export class ProcessRecord {
   }
 
   #go(): void {
+    if (this.#gathering) clearTimeout(this.#gathering);
+    this.#gathering = null;
     if (this.#over || this.#retry) return;
     const retry = () => {
       this.#retry = null;

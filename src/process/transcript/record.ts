@@ -11,6 +11,9 @@ import type { Block } from './block.js';
  *   kind 3: the end of a file that is complete: f64 seq of the event after its last · f64 output bytes in it
  */
 
+/** How long a little may wait for more to be written with it, in milliseconds: a write costs as much as passing output on to its readers. */
+export const GATHER_MS = 25;
+
 const JSON_KIND = 1;
 const OUTPUT_KIND = 2;
 const END_KIND = 3;

@@ -92,7 +92,7 @@ export class TranscriptStore implements Disk, WriteReport {
   async begin(process_id: string, facts: Begun, synced: boolean): Promise<{ writer: TranscriptWriter; written: Promise<void> }> {
     await this.#removals.get(process_id);
     const { writer, record } = this.#keep(process_id);
-    if (!synced) return { writer, written: record.add(facts) };
+    if (!synced) return { writer, written: record.begin(facts) };
     try {
       await record.sync(facts);
       return { writer, written: Promise.resolve() };
@@ -110,7 +110,7 @@ export class TranscriptStore implements Disk, WriteReport {
 
   /** Keeps what became of a process. */
   add(process_id: string, facts: Listed | Started | Exited | Closed): void {
-    void this.#kept.get(process_id)?.record.add(facts);
+    this.#kept.get(process_id)?.record.add(facts);
   }
 
   /**
@@ -195,7 +195,7 @@ export class TranscriptStore implements Disk, WriteReport {
     this.restored = left.map((process) => {
       const { writer, record } = this.#keep(process.process_id, process.record_bytes);
       files.push(...process.segments.map((file): [LeftSegment, Transcript] => [file, writer.transcript]));
-      if (process.concluded) void record.add(process.facts);
+      if (process.concluded) record.add(process.facts);
       return { ...process, writer };
     });
     files.sort(([a], [b]) => a.written_at_ms - b.written_at_ms || a.segment.first_seq - b.segment.first_seq);

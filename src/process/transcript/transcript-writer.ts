@@ -1,10 +1,14 @@
 import { MAX_TIMEOUT_MS } from '../../protocol/index.js';
 import { type LogPiece, type Piece, pieceOf } from './piece.js';
 import { PrintTimes } from './print-times.js';
+import { GATHER_MS } from './record.js';
 import type { Transcript } from './transcript.js';
 
 /** When writing is tried again after it failed, in milliseconds. */
 const RETRY_MS = 1_000;
+
+/** So much output waits no longer, in bytes. */
+const GATHER_BYTES = 64 * 1024;
 
 /** Output that may wait to be written whatever is retained in memory, in bytes. */
 const SLACK_BYTES = 256 * 1024;
@@ -52,6 +56,7 @@ export class TranscriptWriter {
   #begun = false;
   #after_seq = 0;
   #writing: Promise<void> | null = null;
+  #gathering: NodeJS.Timeout | null = null;
   #retry: NodeJS.Timeout | null = null;
   #over = false;
   /** As a reader whom the process waits for: output that is written, in bytes. */
@@ -78,8 +83,9 @@ export class TranscriptWriter {
   /** Resolves when all that there is now is written, or cannot be. */
   async flush(): Promise<void> {
     if (!this.#begun) return;
-    this.#times.mark(this.#log.next_seq - 1);
-    if (this.#retry === null) await this.#write();
+    this.#mark();
+    const last_seq = this.#log.next_seq - 1;
+    while (this.#after_seq < last_seq && !this.#over && this.#retry === null) await this.#write();
   }
 
   /** Resolves when all is written, or cannot be, and its file is closed. */
@@ -100,25 +106,57 @@ export class TranscriptWriter {
   /** Something was printed. */
   wake(): void {
     this.#log.waiters.add(this);
-    void this.flush();
+    this.#mark();
+    this.#writeSoon();
+  }
+
+  #mark(): void {
+    this.#times.mark(this.#log.next_seq - 1);
+  }
+
+  /** Writes at once what is much, and the last; a little waits for more. */
+  #writeSoon(): void {
+    if (!this.#isBehind() || this.#writing !== null || this.#retry !== null) return;
+    if (this.#isDue()) void this.#write();
+    else this.#gathering ??= setTimeout(() => void this.#write(), GATHER_MS).unref();
+  }
+
+  #isBehind(): boolean {
+    return !this.#over && this.#after_seq < this.#log.next_seq - 1;
+  }
+
+  #isDue(): boolean {
+    return this.#log.closed_seq !== null || this.#log.total_bytes - this.position >= GATHER_BYTES;
   }
 
   #write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => {
+    this.#gathered();
+    this.#writing ??= this.#writeDue().finally(() => {
       this.#writing = null;
+      this.#writeSoon();
     });
     return this.#writing;
   }
 
-  async #writeAll(): Promise<void> {
+  async #writeDue(): Promise<void> {
+    if (this.#log.closed_seq !== null && this.#log.total_bytes === 0 && this.#after_seq === 0) {
+      this.#end(); // nothing was printed, and its record says how it ended
+      return;
+    }
     try {
-      while (!this.#over && this.#after_seq < this.#log.next_seq - 1) await this.#writeBatch();
+      do await this.#writeBatch();
+      while (this.#isBehind() && this.#isDue());
       if (this.#after_seq !== this.#log.closed_seq) return;
       this.#end();
       await this.transcript.end();
     } catch (error) {
       this.#rest(error as Error);
     }
+  }
+
+  #gathered(): void {
+    if (this.#gathering) clearTimeout(this.#gathering);
+    this.#gathering = null;
   }
 
   async #writeBatch(): Promise<void> {
@@ -187,6 +225,7 @@ export class TranscriptWriter {
   #end(): void {
     this.#over = true;
     this.#log.waiters.delete(this);
+    this.#gathered();
     if (this.#retry) clearTimeout(this.#retry);
     this.#retry = null;
   }
