@@ -86,6 +86,10 @@ export class Target {
     return JSON.parse(await this.#call('GET', `/processes/${id}/output?after_seq=${after_seq}&max_bytes=65536${of}`));
   }
 
+  metrics() {
+    return this.#call('GET', '/metrics');
+  }
+
   /** Follows the raw output; resolves when it is answered, with a promise of its end. */
   async follow(id, take) {
     const request = this.#request('GET', `/processes/${id}/output?follow=true`, { accept: 'application/octet-stream' });

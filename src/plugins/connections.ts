@@ -46,6 +46,29 @@ export function beginReply(request: FastifyRequest, reply: FastifyReply, watch: 
   });
 }
 
+/**
+ * Calls back when a connection that Node has handed over carries no reply any more: a request for an upgrade may come behind others, or in
+ * the moment in which the last reply has left and Node does not know yet. Until then nobody else looks after the connection.
+ */
+export function whenFree(socket: Socket, act: () => void): void {
+  const last = unsent.get(socket)?.at(-1);
+  if (last === undefined) {
+    act();
+    return;
+  }
+  const destroy = () => socket.destroy();
+  const drained = () =>
+    void unsent
+      .get(socket)
+      ?.find((reply) => reply.socket === socket)
+      ?.emit('drain');
+  socket.on('error', destroy).on('drain', drained);
+  last.once('close', () => {
+    socket.off('error', destroy).off('drain', drained);
+    if (!socket.writableEnded && !socket.destroyed) act();
+  });
+}
+
 function add(socket: Socket, reply: ServerResponse): void {
   const before = unsent.get(socket);
   if (before === undefined) socket.on('end', askWhetherThere);

@@ -5,6 +5,7 @@ import websocket, { type WebSocket } from '@fastify/websocket';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../protocol/error.js';
 import { MAX_ATTACH_MESSAGE_BYTES } from '../protocol/limits.js';
+import { whenFree } from './connections.js';
 import type { GatewayApp } from './gateway-app.js';
 import { serveWithoutUpgrade } from './without-upgrade.js';
 
@@ -48,13 +49,14 @@ export function addWebSockets(app: GatewayApp): void {
   app.addHook('onRoute', ({ url, wsHandler }) => {
     if (wsHandler) addresses.push(new RegExp(`^${url.replaceAll(/:\w+/g, '[^/?]+')}(\\?|$)`));
   });
-  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const url = request.url ?? '';
     if (isWebSocket(request) && addresses.some((address) => address.test(url))) {
       handed_over.add(request);
       gate.emit('upgrade', request, socket, head);
     } else serveWithoutUpgrade(app.server, request, socket, head);
-  });
+  };
+  app.server.on('upgrade', (request, socket, head) => whenFree(request.socket, () => upgrade(request, socket, head)));
   app.register(websocket, {
     options: {
       server: gate,
