@@ -26,4 +26,3 @@ await Target.use('gateway', ['--log-level', 'warn'], async (target) => {
   );
   console.log(`the event loop came round late by ${ms('p50')} ms (median), ${ms('p99')} (p99), ${ms('max')} (most)`);
 });
-process.exit(0);

@@ -9,9 +9,12 @@ const MOST_SPARES = 8;
 
 const spares: Buffer[] = [];
 
-/** Memory for a frame whose reader gives it back: fresh memory costs more than what is done with it. */
-export function lentMemory(size: number): Buffer {
-  if (size < LEAST_BYTES || size > BLOCK_BYTES) return Buffer.allocUnsafe(size);
+/**
+ * Memory for a frame whose reader gives it back: fresh memory costs more than what is done with it. Null for a frame that is too small or
+ * too large for that.
+ */
+export function lentMemory(size: number): Buffer | null {
+  if (size < LEAST_BYTES || size > BLOCK_BYTES) return null;
   return (spares.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)).subarray(0, size);
 }
 

@@ -19,8 +19,8 @@ export interface Frame {
   bytes: Buffer;
 }
 
-/** Memory for the JSON and the bytes of a frame, which nothing else uses. */
-export type Allocate = (kind: Kind, id: number, size: number) => Buffer;
+/** Memory of so many bytes that nothing else uses, for the JSON and the bytes of a frame of that number; null for fresh one. */
+export type Place = (id: number, size: number) => Buffer | null;
 
 /** The head and the JSON of a frame, which so many bytes follow. */
 export function frameHead(kind: Kind, id: number, json: string, bytes: number): Buffer {
@@ -37,16 +37,16 @@ export function frameHead(kind: Kind, id: number, json: string, bytes: number): 
 /** Makes frames of what comes over a connection; keeps none of the memory that it is given. */
 export class FrameReader {
   readonly #take: (frame: Frame) => void;
-  readonly #allocate: Allocate;
+  readonly #place: Place;
   readonly #head = Buffer.alloc(HEAD_BYTES);
   #head_filled = 0;
   #body: Buffer | null = null;
   #body_filled = 0;
 
   /** @param take is handed each frame when it is whole */
-  constructor(take: (frame: Frame) => void, allocate: Allocate = (_kind, _id, size) => Buffer.allocUnsafe(size)) {
+  constructor(take: (frame: Frame) => void, place: Place = () => null) {
     this.#take = take;
-    this.#allocate = allocate;
+    this.#place = place;
   }
 
   /** @throws {Error} for what cannot be a frame */
@@ -65,17 +65,13 @@ export class FrameReader {
     if (this.#head_filled === HEAD_BYTES) {
       const size = this.#head.readUInt32LE(0);
       if (size > MAX_FRAME_BYTES || this.#head.readUInt32LE(12) > size) throw new Error(`a frame of ${size} bytes`);
-      this.#body = this.#allocate(this.#kind, this.#id, size);
+      this.#body = this.#place(this.#id, size) ?? Buffer.allocUnsafe(size);
     }
     return part.length;
   }
 
   get #id(): number {
     return this.#head.readUInt32LE(4);
-  }
-
-  get #kind(): Kind {
-    return this.#head.readUInt32LE(8) as Kind;
   }
 
   #fillBody(body: Buffer, bytes: Uint8Array, at: number): number {
@@ -90,6 +86,7 @@ export class FrameReader {
     this.#body_filled = 0;
     this.#head_filled = 0;
     const json = this.#head.readUInt32LE(12);
-    this.#take({ kind: this.#kind, id: this.#id, json: body.toString('utf8', 0, json), bytes: body.subarray(json) });
+    const kind = this.#head.readUInt32LE(8) as Kind;
+    this.#take({ kind, id: this.#id, json: body.toString('utf8', 0, json), bytes: body.subarray(json) });
   }
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { GatewayError } from '../protocol/error.js';
 import { SandboxRefusal } from '../protocol/sandbox.js';
-import { type Allocate, type Frame, FrameReader, frameHead, KIND, type Kind } from './frame.js';
+import { type Frame, FrameReader, frameHead, KIND, type Kind, type Place } from './frame.js';
 import { FrontStream } from './front-stream.js';
 import { unpacked } from './packed.js';
 import type { Greeting, OtherFailure, Welcome } from './words.js';
@@ -45,9 +45,8 @@ export class FrontConnection {
   readonly closed: Promise<void>;
 
   private constructor(path: string) {
-    const allocate: Allocate = (kind, id, size) =>
-      (kind === KIND.part ? this.#waiting.get(id)?.stream?.memory(size) : undefined) ?? Buffer.allocUnsafe(size);
-    const reader = new FrameReader((frame) => this.#take(frame), allocate);
+    const place: Place = (id, size) => this.#waiting.get(id)?.stream?.memory(size) ?? null;
+    const reader = new FrameReader((frame) => this.#take(frame), place);
     this.#socket = connect({
       path,
       onread: {

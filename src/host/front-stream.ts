@@ -42,9 +42,9 @@ export class FrontStream<Event> implements AsyncIterableIterator<Event[], undefi
     else signal?.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** For the connection: where a part of that size is to be put. */
-  memory(size: number): Buffer {
-    return this.#lend ? lentMemory(size) : Buffer.allocUnsafe(size);
+  /** For the connection: where a part of that size is to be put; null for anywhere. */
+  memory(size: number): Buffer | null {
+    return this.#lend ? lentMemory(size) : null;
   }
 
   /** From the connection: there is more. */

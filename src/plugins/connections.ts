@@ -57,11 +57,7 @@ export function whenFree(socket: Socket, act: () => void): void {
     return;
   }
   const destroy = () => socket.destroy();
-  const drained = () =>
-    void unsent
-      .get(socket)
-      ?.find((reply) => reply.socket === socket)
-      ?.emit('drain');
+  const drained = () => void beingSent(socket)?.emit('drain');
   socket.on('error', destroy).on('drain', drained);
   last.once('close', () => {
     socket.off('error', destroy).off('drain', drained);
@@ -82,6 +78,11 @@ function remove(socket: Socket, reply: ServerResponse): boolean {
   const after = before.filter((other) => other !== reply);
   unsent.set(socket, after);
   return after.length < before.length;
+}
+
+/** The reply that has the connection; the others wait behind it. */
+function beingSent(socket: Socket): ServerResponse | undefined {
+  return unsent.get(socket)?.find((reply) => reply.socket !== null);
 }
 
 function endPipeline(this: Socket): void {
@@ -112,8 +113,8 @@ function askWhetherThere(this: Socket): void {
  * of the next one's size (RFC 9112 §7.1). HTTP/1.0 has neither.
  */
 function ask(socket: Socket): void {
-  const reply = unsent.get(socket)?.find((one) => one.socket !== null && one.statusCode !== SWITCHED);
-  if (reply === undefined || socket.writableLength > 0) return;
+  const reply = beingSent(socket);
+  if (reply === undefined || reply.statusCode === SWITCHED || socket.writableLength > 0) return;
   if (reply.headersSent) {
     if (reply.chunkedEncoding && !reply.writableEnded) socket.write('0');
   } else if (reply.req.httpVersion === '1.1') reply.writeContinue();

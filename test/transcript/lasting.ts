@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
+import { bytesIn } from '../../src/process/transcript/block.js';
+import { readRecord } from '../../src/process/transcript/record.js';
 import { until } from '../support/proc.js';
 
 const HOLDER = fileURLToPath(new URL('holder.mjs', import.meta.url));
@@ -82,12 +84,11 @@ export class Lasting {
   }
 }
 
-/** Bytes of output in a file of it: length and kind of each record are behind its checksum, and ahead of the bytes are 20 and the table. */
+/** Bytes of output in a file of it. */
 function outputIn(file: Buffer): number {
   let bytes = 0;
-  for (let at = 0; at + 12 <= file.length; at += 12 + file.readUInt32LE(at + 4)) {
-    if (file.readUInt32LE(at + 8) !== 2 || at + 32 > file.length) continue;
-    bytes += file.readUInt32LE(at + 4) - 20 - 4 * file.readUInt32LE(at + 28);
+  for (let found = readRecord(file, 0); found; found = readRecord(file, found.end)) {
+    if ('block' in found.content) bytes += bytesIn(found.content.block, Number.POSITIVE_INFINITY);
   }
   return bytes;
 }

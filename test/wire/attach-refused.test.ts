@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AttachClient, refusal } from './attach-client.js';
-import { RawConnection, requestText } from './raw-connection.js';
+import { HANDSHAKE, RawConnection, requestText } from './raw-connection.js';
 import { useGateway } from './use-gateway.js';
 
 const ALLOWED = 'https://dash.example';
@@ -11,9 +11,6 @@ async function address(query = ''): Promise<string> {
   const { process_id } = await gateway.start(['cat'], { pipe_stdin: true });
   return `${gateway.server.url}/processes/${process_id}/attach${query}`;
 }
-
-/** What asks for a WebSocket. */
-const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='];
 
 const code = async (url: string, headers: Record<string, string>, protocols: string[] = []) => {
   const { status, body } = await refusal(url, headers, protocols);

@@ -1,5 +1,13 @@
 import { connect, type Socket } from 'node:net';
 
+/** The header lines that ask for a WebSocket. */
+export const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+];
+
 /** A reply as it came over the wire. */
 export interface RawReply {
   status: number;
