@@ -1,3 +1,4 @@
+import { checkCreatedAt } from '../protocol/check-created-at.js';
 import {
   type CallOptions,
   DEFAULT_GRACE_MS,
@@ -120,7 +121,9 @@ export class LocalExecProcess implements ExecProcess {
 
   async write(process_id: string, bytes: Uint8Array, query: WriteOptions = {}, options: CallOptions = {}) {
     const wait_ms = Math.min(query.wait_ms ?? DEFAULT_STDIN_WAIT_MS, MAX_WAIT_MS);
-    const accepted_bytes = await this.#handler.get(process_id).stdin.write(bytes, { ...query, wait_ms }, options);
+    const process = this.#handler.get(process_id);
+    if (query.created_at !== undefined) checkCreatedAt(process_id, process.created_at.toISOString(), query.created_at);
+    const accepted_bytes = await process.stdin.write(bytes, { ...query, wait_ms }, options);
     return { accepted: true as const, accepted_bytes };
   }
 

@@ -11,6 +11,12 @@ export const writeFields = {
       default: false,
     }),
   ),
+  created_at: Type.Optional(
+    Type.String({
+      maxLength: 32,
+      description: 'Write to the process that tells this created_at alone: process_not_found when the id is that of another by now.',
+    }),
+  ),
   wait_ms: Type.Optional(
     Count(`How long to wait for room in the queue, in milliseconds; clamped to ${MAX_WAIT_MS}.`, { default: DEFAULT_STDIN_WAIT_MS }),
   ),

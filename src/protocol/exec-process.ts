@@ -94,6 +94,8 @@ export interface WriteOptions {
   offset?: number | undefined;
   /** With offset: refuse (`stdin_offset_behind`) instead of skipping when it is behind what was accepted. Default false. */
   exact?: boolean | undefined;
+  /** Write to the process with this `created_at` alone: `process_not_found` when the id is that of another by now. */
+  created_at?: string | undefined;
   /** How long to wait for room, in milliseconds, 0..60000. Default 10000. */
   wait_ms?: number | undefined;
 }

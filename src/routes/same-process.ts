@@ -1,8 +1,7 @@
+import { checkCreatedAt } from '../protocol/check-created-at.js';
 import type { SignalRequest, Written } from '../protocol/control.js';
-import { GatewayError } from '../protocol/error.js';
 import type { ExecProcess, WriteOptions } from '../protocol/exec-process.js';
 import type { ProcessInfo } from '../protocol/process.js';
-import { quoted } from '../protocol/quoted.js';
 import type { TtySize } from '../protocol/start.js';
 
 /**
@@ -18,9 +17,9 @@ export class SameProcess {
     this.#info = info;
   }
 
-  async write(bytes: Uint8Array, query: WriteOptions): Promise<Written> {
-    await this.#check();
-    return this.#processes.write(this.#info.process_id, bytes, query);
+  write(bytes: Uint8Array, query: WriteOptions): Promise<Written> {
+    const { process_id, created_at } = this.#info;
+    return this.#processes.write(process_id, bytes, { ...query, created_at });
   }
 
   async signal(request: SignalRequest): Promise<void> {
@@ -36,8 +35,6 @@ export class SameProcess {
   /** On this machine nothing comes between the check and the call; behind a gateway, as little as its answer takes. */
   async #check(): Promise<void> {
     const { process_id, created_at } = this.#info;
-    if ((await this.#processes.get(process_id)).created_at === created_at) return;
-    const detail = `The process ${quoted(process_id)} that this viewer is attached to was purged; another one has its id by now.`;
-    throw new GatewayError('process_not_found', detail, { process_id });
+    checkCreatedAt(process_id, (await this.#processes.get(process_id)).created_at, created_at);
   }
 }

@@ -137,6 +137,19 @@ describe.each([...ALL_BACKENDS, 'hosted'] as const)('%s', (name) => {
     expect((await readAll(backend.process, process_id)).text()).toBe('abcend');
   });
 
+  it('with created_at input reaches that process alone, and none that has its id later', async () => {
+    const process_id = `again-${backend.name}`;
+    const { created_at } = await backend.start(['cat'], { process_id, pipe_stdin: true });
+    expect(await write(process_id, 'one', { created_at })).toMatchObject({ accepted_bytes: 3 });
+    await backend.process.terminate(process_id, { purge: true });
+    const later = await backend.start(['cat'], { process_id, pipe_stdin: true });
+    const error = await errorOf(write(process_id, 'two', { created_at, eof: true }));
+    expect(error).toMatchObject({ code: 'process_not_found', status: 404, fields: { process_id } });
+    expect(error.message).toContain(`another one has its id by now, created at ${later.created_at}`);
+    await write(process_id, 'three', { created_at: later.created_at, eof: true });
+    expect((await readAll(backend.process, process_id)).text()).toBe('three');
+  });
+
   it('the same input sent by many at once, with its offset, is taken once', async () => {
     const { process_id } = await backend.start(['cat'], { pipe_stdin: true });
     const input = randomBytes(300_000);

@@ -25,10 +25,11 @@ export class AttachedProcess extends RemoteExecProcess implements ExecProcess {
     };
   }
 
-  /** What only a single call can ask for goes by HTTP: a limit of time, a place, an abort; and what must fail. */
+  /** What only a single call can ask for goes by HTTP: a limit of time, a place, one process, an abort; and what must fail. */
   override async write(process_id: string, bytes: Uint8Array, query: WriteOptions = {}, options: CallOptions = {}): Promise<Written> {
-    const { wait_ms, offset, exact, eof } = query;
-    if (wait_ms !== undefined || offset !== undefined || exact || options.signal) return super.write(process_id, bytes, query, options);
+    const { wait_ms, offset, exact, created_at, eof } = query;
+    if (wait_ms !== undefined || offset !== undefined || exact || created_at !== undefined || options.signal)
+      return super.write(process_id, bytes, query, options);
     const writer = await this.#writer(process_id);
     await writer.write(bytes);
     if (eof) writer.end();
