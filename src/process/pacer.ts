@@ -24,8 +24,8 @@ interface Source {
 /**
  * Lets live followers keep up. Any program prints faster than a socket carries, so without this every follower of a
  * fast one would meet gaps. While a follower that had caught up is half of the retention behind, output is not read;
- * the program waits at its full pipe. A follower that does not come close again within a second, or the time that it
- * asked for, is slow: the program goes on without it, until it has caught up by itself. A program that was just started
+ * the program waits at its full pipe. A follower that does not come close again within three seconds, or the time that
+ * it asked for, is slow: the program goes on without it, until it has caught up by itself. A program that was just started
  * waits in the same way, at half of its retention and for 500 ms at most, for whoever started it to follow. Otherwise
  * nothing is ever held back.
  */

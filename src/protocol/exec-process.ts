@@ -69,7 +69,7 @@ export interface FollowQuery {
   /** Follow after this event. Default 0: from the beginning. */
   after_seq?: number | undefined;
   stream?: Stream | undefined;
-  /** How long the process waits for this follower when it falls behind, in milliseconds, 0..86400000. Default 1000. */
+  /** How long the process waits for this follower when it falls behind, in milliseconds, 0..86400000. Default 3000. */
   hold_ms?: number | undefined;
 }
 

@@ -42,8 +42,12 @@ export const DEFAULT_STDIN_WAIT_MS = 10_000;
 /** Largest message of a viewer that is attached, in bytes: a large paste in one piece. */
 export const MAX_ATTACH_MESSAGE_BYTES = 4 * MIB;
 
-/** Default and longest `hold_ms`, in milliseconds: how long a process waits for a follower that falls behind. A day is as long as a person leaves a pager open. */
-export const DEFAULT_HOLD_MS = 1_000;
+/**
+ * Default and longest `hold_ms`, in milliseconds: how long a process waits for a follower that falls behind. A reader with a
+ * limit of its own (`curl --limit-rate`) takes up to two seconds' worth at once and then nothing so long. A day is as long as
+ * a person leaves a pager open.
+ */
+export const DEFAULT_HOLD_MS = 3_000;
 export const MAX_HOLD_MS = 86_400_000;
 
 /** Default `grace_ms` between SIGTERM and SIGKILL, in milliseconds. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { EventLog } from '../../src/process/event-log.js';
 import { FollowCursor } from '../../src/process/follow-cursor.js';
 import { Pacer } from '../../src/process/pacer.js';
+import { DEFAULT_HOLD_MS } from '../../src/protocol/limits.js';
 
 const RETAIN = 256 * 1024;
 const PIECE = 16 * 1024;
@@ -85,7 +86,7 @@ describe('the pacer', () => {
     await printer.print(TOTAL);
     const long = printer.pauses.filter((pause) => length(pause) > 200);
     expect(long).toHaveLength(1);
-    expect(length(long[0])).toBeLessThan(1_500);
+    expect(length(long[0])).toBeLessThan(DEFAULT_HOLD_MS + 500);
     printer.close();
     expect(await healthy).toEqual({ output: TOTAL, missed: 0 });
     const late = await follow(stalled, async () => {});

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Gateway } from '../../src/client/index.js';
-import { DEFAULT_TICKET_MS, type Problem, type Ticket, type TicketRequest } from '../../src/protocol/index.js';
+import { DEFAULT_HOLD_MS, DEFAULT_TICKET_MS, type Problem, type Ticket, type TicketRequest } from '../../src/protocol/index.js';
 import { GatewayServer } from '../support/gateway-server.js';
 import { refusal } from './attach-client.js';
 import { exchange, requestText } from './raw-connection.js';
@@ -74,8 +74,8 @@ describe('a ticket', () => {
     const { process_id } = await gateway.start(['sleep', '60']);
     const [reads, writes] = [await make(process_id), await make(process_id, { scope: 'write' })];
     for (const path of [`/processes/${process_id}/events?`, `/processes/${process_id}/output?follow=true&`]) {
-      expect(await open(`${path}hold_ms=1001&ticket=${reads}`)).toEqual([403, 'read_only']);
-      for (const query of [`hold_ms=1000&ticket=${reads}`, `hold_ms=1001&ticket=${writes}`]) {
+      expect(await open(`${path}hold_ms=${DEFAULT_HOLD_MS + 1}&ticket=${reads}`)).toEqual([403, 'read_only']);
+      for (const query of [`hold_ms=${DEFAULT_HOLD_MS}&ticket=${reads}`, `hold_ms=${DEFAULT_HOLD_MS + 1}&ticket=${writes}`]) {
         const reply = await fetch(`${gateway.server.url}${path}${query}`);
         expect([query, reply.status]).toEqual([query, 200]);
         await reply.body?.cancel();
