@@ -9,6 +9,7 @@
 //     on_exit(code, signal), once, later
 //   resize(terminal, cols, rows)
 //   limitUnsent(socket, bytes): a TCP socket takes no more while so much of it was not sent yet; anything else is left as it is
+//   keepMemory(bytes): this program keeps so much of what it has freed, and smaller blocks than half of it come from there (glibc)
 //   lock(fd): whether the file is now this program's alone (flock(2)), until it closes it or ends, however it ends
 //   peerUser(socket): the user id of whoever is at the other end of a unix socket; -1 where that cannot be told
 //   supported: whether this kernel has pidfds (Linux 5.3)
@@ -17,6 +18,7 @@
 #include "guard.h"
 #include "starters.h"
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <node_api.h>
@@ -234,6 +236,19 @@ static napi_value limit_unsent(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+static napi_value keep_memory(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value a[1];
+  int bytes = 0;
+  napi_get_cb_info(env, info, &count, a, NULL, NULL);
+  napi_get_value_int32(env, a[0], &bytes);
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, bytes / 2);
+  mallopt(M_TRIM_THRESHOLD, bytes);
+#endif
+  return NULL;
+}
+
 static void closed(uv_handle_t *told) { napi_remove_async_cleanup_hook(((struct launcher *)told)->hook); }
 
 static void close_launcher(napi_async_cleanup_hook_handle hook, void *launcher) {
@@ -267,6 +282,7 @@ NAPI_MODULE_INIT() {
   offer(env, exports, "launch", launch, l);
   offer(env, exports, "resize", resize, NULL);
   offer(env, exports, "limitUnsent", limit_unsent, NULL);
+  offer(env, exports, "keepMemory", keep_memory, NULL);
   offer(env, exports, "lock", lock, NULL);
   offer(env, exports, "peerUser", peer_user, NULL);
   return exports;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../app.js';
 import { Environment } from '../environment.js';
+import { keepMemory } from '../keep-memory.js';
 import { CODEX_LINGER_MS, GatewayError } from '../protocol/index.js';
 import { standardStream } from '../standard-stream.js';
 import { webFiles } from '../web-files.js';
@@ -22,6 +23,7 @@ const WEB_DIR = fileURLToPath(new URL('../../dist/web', import.meta.url));
  */
 export async function serve(options: ServeOptions): Promise<void> {
   refuseUnknownVariables(process.env);
+  keepMemory();
   const token = readToken(options, process.env.EXEC_GATEWAY_TOKEN);
   const { listen: at } = options;
   const host = await serveHost(options, limitsOf(options));

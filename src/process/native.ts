@@ -18,6 +18,7 @@ export interface Native {
   ): void;
   resize(fd: number, cols: number, rows: number): void;
   limitUnsent(fd: number, bytes: number): void;
+  keepMemory(bytes: number): void;
   lock(fd: number): boolean;
   peerUser(fd: number): number;
   supported: boolean;
@@ -27,7 +28,7 @@ function load(): Native | null {
   try {
     const native = createRequire(import.meta.url)('../../build/Release/launch.node') as Native;
     // One that an earlier version left behind is none.
-    return native.supported && 'peerUser' in native ? native : null;
+    return native.supported && 'keepMemory' in native ? native : null;
   } catch {
     return null;
   }
