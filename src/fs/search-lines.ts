@@ -14,7 +14,7 @@ export interface FoundLine {
   text_cut: boolean;
 }
 
-/** What a line has to hold, as the bytes of a block of whole lines are searched for it. */
+/** What a line has to hold, as the bytes of a block of whole lines are searched for it; the last line is without its end. */
 export interface LineFinder {
   find(block: Buffer): Iterable<FoundLine>;
 }
@@ -66,7 +66,7 @@ class ExpressionFinder implements LineFinder {
   }
 
   *find(block: Buffer): Generator<FoundLine> {
-    for (let start = 0, line = 1; start < block.length; line++) {
+    for (let start = 0, line = 1; start <= block.length; line++) {
       const end = lineEnd(block, start);
       const bytes = block.subarray(start, end > start && block[end - 1] === RETURN ? end - 1 : end);
       if (this.#expression.test(bytes)) yield { line, ...this.#where(bytes) };

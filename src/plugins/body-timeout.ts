@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../protocol/error.js';
 import type { GatewayApp } from './gateway-app.js';
-import { answerBrokenRequest } from './raw-errors.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,7 +10,8 @@ declare module 'fastify' {
 }
 
 /**
- * Ends requests whose body does not arrive in time: whole, or, where it is read as it comes, without a pause so long.
+ * Refuses requests whose body does not arrive in time: whole, or, where it is read as it comes, without a pause so long. Whoever
+ * waits for the body is told by its event `error`, or `stalled` where it is read as it comes, over and over until the request is over.
  * @param limit_ms in milliseconds
  */
 export function addBodyTimeout(app: GatewayApp, limit_ms: number): void {
@@ -31,8 +32,7 @@ function watch(request: IncomingMessage, limit_ms: number, streams: boolean): vo
       seen = socket.bytesRead;
       return;
     }
-    clearInterval(timer);
-    answerBrokenRequest(Object.assign(new Error('The body stopped'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+    request.emit(streams ? 'stalled' : 'error', new GatewayError('request_timeout', 'The body did not arrive in time: send it again.'));
   }, limit_ms).unref();
-  request.once('close', () => clearInterval(timer));
+  request.on('error', () => {}).once('close', () => clearInterval(timer));
 }

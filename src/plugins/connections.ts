@@ -81,7 +81,7 @@ function remove(socket: Socket, reply: ServerResponse): boolean {
 }
 
 /** The reply that has the connection; the others wait behind it. */
-function beingSent(socket: Socket): ServerResponse | undefined {
+export function beingSent(socket: Socket): ServerResponse | undefined {
   return unsent.get(socket)?.find((reply) => reply.socket !== null);
 }
 

@@ -18,6 +18,8 @@ const FRAMEWORK: Record<string, [ErrorCode, detail: string]> = {
 /** Answers every failure as a problem document (RFC 9457); what is not the caller's doing stays in the log. */
 export function addErrors(app: GatewayApp, max_body_bytes: number): void {
   app.setErrorHandler<FastifyError | GatewayError>((error, request, reply) => {
+    // The framework would close at once what still sends its body, and the caller would meet a reset in place of the answer.
+    if (!request.raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection');
     sendProblem(request, reply, toGatewayError(error, request, max_body_bytes));
   });
 }

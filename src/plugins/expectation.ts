@@ -11,6 +11,7 @@ export function addExpectationCheck(app: GatewayApp): void {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }
   app.addHook('onRequest', (request, _reply, done) => {
+    if (request.raw.httpVersion === '1.0') delete request.raw.headers.expect; // it knows no interim answers: passed over
     const { expect } = request.raw.headers;
     if (expect === undefined || /^100-continue$/i.test(expect)) return done();
     done(new GatewayError('expectation_failed', 'Only "Expect: 100-continue" is known: leave the header out.', { field: 'Expect' }));

@@ -8,6 +8,10 @@ export const PROBE_ROUTES: ReadonlySet<string | undefined> = new Set(['/healthz'
 export function addShutdownCheck(app: GatewayApp, shutting_down: () => boolean): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (!shutting_down() || PROBE_ROUTES.has(request.routeOptions.url)) return done();
-    done(new GatewayError('shutting_down', 'The gateway is shutting down and takes no new requests: try again when it is back.'));
+    done(shuttingDown());
   });
 }
+
+/** The refusal of what the gateway takes on, or goes on with, no more. */
+export const shuttingDown = () =>
+  new GatewayError('shutting_down', 'The gateway is shutting down and takes no new requests: try again when it is back.');

@@ -157,10 +157,10 @@ export class AttachInput {
       return;
     }
     if (error.code === 'stdin_backpressure' && !this.#left) {
-      const taken = this.#accepted_bytes - before;
+      const taken = bytes === EOF ? 0 : this.#accepted_bytes - before; // before the end of the input it is what others wrote
       this.#held_bytes -= taken;
       if (taken > 0) this.#source.accepted(this.#accepted_bytes);
-      this.#write(bytes.subarray(taken));
+      this.#write(taken > 0 ? bytes.subarray(taken) : bytes);
       return;
     }
     if (FINAL.has(error.code)) this.#refusal = error;

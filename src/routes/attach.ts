@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayApp } from '../plugins/gateway-app.js';
 import type { Probes } from '../plugins/probes.js';
+import { shuttingDown } from '../plugins/shutdown-check.js';
 import { prepareUpgrade, subprotocols, upgradeRequired } from '../plugins/websocket.js';
 import { ATTACH_PROTOCOL } from '../protocol/attach-frame.js';
 import { GatewayError } from '../protocol/error.js';
@@ -60,11 +61,11 @@ async function attach(
   const read_only = request.query.read_only === true || request.access === 'read';
   const { process_id } = request.params;
   const life = new AbortController();
-  const end = () => life.abort();
+  const end = () => life.abort(shuttingDown());
   streamsEnd.addEventListener('abort', end);
   reply.raw.once('close', () => {
     streamsEnd.removeEventListener('abort', end);
-    end();
+    life.abort();
   });
   const { stream } = request.query;
   const { after_seq, paint, exited } = await attachBeginning(processes, process_id, request.query, life.signal);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { breakOff } from './live-reply.js';
+import { breakOff } from '../plugins/break-off.js';
 
 /** What a reply with the content of a file is made of. */
 export interface FileReply {

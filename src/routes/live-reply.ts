@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { breakOff } from '../plugins/break-off.js';
+import { shuttingDown } from '../plugins/shutdown-check.js';
 import { encodeOnce } from './shared-bytes.js';
 
 /** No proxy on the way may hold back, repack or keep a stream. */
@@ -37,8 +38,9 @@ export async function liveReply<Batch, Source extends AsyncIterable<Batch>>(
 ): Promise<FastifyReply> {
   const life = new AbortController();
   const stop = () => life.abort();
+  const stopped = () => life.abort(shuttingDown());
   reply.raw.once('close', stop);
-  end.addEventListener('abort', stop);
+  end.addEventListener('abort', stopped);
   try {
     const source = await subscribe(life.signal);
     const shape = form(source);
@@ -47,7 +49,7 @@ export async function liveReply<Batch, Source extends AsyncIterable<Batch>>(
     await pump(reply, source, shape, life.signal);
   } finally {
     reply.raw.off('close', stop);
-    end.removeEventListener('abort', stop);
+    end.removeEventListener('abort', stopped);
   }
   return reply;
 }
@@ -90,13 +92,6 @@ function heartbeat<Batch>(response: ServerResponse, { heartbeat: beat }: LiveFor
   return setInterval(() => {
     if (!response.writableNeedDrain && !response.socket?.writableNeedDrain) response.write(beat.text);
   }, beat.ms);
-}
-
-/** A transfer that is cut must not look complete, which it does to HTTP/1.0 unless the connection is reset. */
-export function breakOff(response: ServerResponse): void {
-  const { socket } = response;
-  if (socket instanceof Socket && !response.chunkedEncoding && socket.remoteAddress !== undefined) socket.resetAndDestroy();
-  else response.destroy();
 }
 
 /** Bytes up to this size leave as a chunk that is made once for all readers; making one of more costs a single reader more than it saves. */

@@ -5,19 +5,27 @@ import { GatewayError } from '../protocol/error.js';
  * The body of a request as it arrives, asked for (`100 Continue`) when it is first read. What is left of it when the
  * reading ends is not the reader's concern.
  * @param max_bytes the largest body, in bytes; null for any
- * @throws {GatewayError} `payload_too_large`, before the first byte where Content-Length tells
+ * @throws {GatewayError} `payload_too_large`, before the first byte where Content-Length tells; `request_timeout`
  */
 export function uploadBody(request: IncomingMessage, response: ServerResponse, max_bytes: number | null): AsyncIterable<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (max_bytes !== null && declared > max_bytes) throw tooLarge(max_bytes);
   return (async function* () {
     if (request.headers.expect !== undefined) response.writeContinue();
-    let bytes = 0;
+    const stalled = new Promise<never>((_, reject) => request.once('stalled', reject));
+    stalled.catch(() => {}); // it may come when nobody waits any more
     // Leaving the loop must not cut the connection: the answer still goes over it.
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      bytes += chunk.length;
-      if (max_bytes !== null && bytes > max_bytes) throw tooLarge(max_bytes);
-      yield chunk;
+    const chunks = request.iterator({ destroyOnReturn: false });
+    try {
+      for (let bytes = 0; ; ) {
+        const { done, value: chunk } = await Promise.race([chunks.next(), stalled]);
+        if (done) return;
+        bytes += chunk.length;
+        if (max_bytes !== null && bytes > max_bytes) throw tooLarge(max_bytes);
+        yield chunk;
+      }
+    } finally {
+      void chunks.return?.(); // of one that has stalled it is done when the connection ends
     }
   })();
 }

@@ -57,6 +57,11 @@ describe.each(BACKENDS)('%s', (name) => {
     expect(await where({ text: 'aß|b$', regex: true })).toEqual(['a:4:4']);
   });
 
+  it('empty lines too, the last one among them', async () => {
+    files({ one: 'a\n\n', two: '\n', three: 'a\r\n\r\nb\n', none: '', last: 'a\n' });
+    expect((await where({ text: '^$', regex: true })).sort()).toEqual(['one:2:1', 'three:2:1', 'two:1:1']);
+  });
+
   it('what is no expression, and what asks for nothing, is refused', async () => {
     for (const text of ['(', '(?=a)', '(a)\\1', 'a{2000}', '\\pL{1000}{1000}']) {
       expect(await codeOf(search({ text, regex: true })), text).toBe('invalid_pattern');

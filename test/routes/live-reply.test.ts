@@ -1,5 +1,7 @@
 import fastify from 'fastify';
 import { expect, it } from 'vitest';
+import { addErrors } from '../../src/plugins/errors.js';
+import type { GatewayApp } from '../../src/plugins/gateway-app.js';
 import { liveReply } from '../../src/routes/live-reply.js';
 
 it('batches of any size leave in their order', async () => {
@@ -20,6 +22,30 @@ it('batches of any size leave in their order', async () => {
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     const body = Buffer.from(await (await fetch(url)).arrayBuffer());
     expect(body.equals(Buffer.concat(batches))).toBe(true);
+  } finally {
+    await app.close();
+  }
+});
+
+it('a caller who waits for the beginning when the gateway ends is told so', async () => {
+  const app = fastify();
+  addErrors(app as unknown as GatewayApp, 1000);
+  const end = new AbortController();
+  app.get('/', (_request, reply) =>
+    liveReply(
+      reply,
+      end.signal,
+      (signal) =>
+        new Promise<AsyncIterable<never>>((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+          end.abort();
+        }),
+      () => null,
+    ),
+  );
+  try {
+    const { statusCode, body } = await app.inject('/');
+    expect([statusCode, JSON.parse(body).code]).toEqual([503, 'shutting_down']);
   } finally {
     await app.close();
   }

@@ -201,3 +201,25 @@ describe('bodies on the wire', () => {
     expect(reply?.status).not.toBe(101);
   });
 });
+
+describe('what is no request behind a reply that is on its way', () => {
+  test.each(['HTTP/1.0', 'HTTP/1.1'])('breaks it off, and is not answered inside it: %s', async (version) => {
+    const { process_id } = await gateway.start(['sh', '-c', 'echo shown; exec sleep 60']);
+    const connection = await RawConnection.open(gateway.port);
+    connection.send(requestText(`GET /processes/${process_id}/output?follow=true ${version}`, own()));
+    await connection.until((text) => text.includes('shown'));
+    connection.send('this is no request\r\n\r\n');
+    await connection.untilClosed();
+    expect(connection.received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    expect(connection.received).not.toContain('invalid_request');
+  });
+});
+
+test('HTTP/1.0 has no interim answers: an expectation is passed over', async () => {
+  for (const expectation of ['Expect: 100-continue', 'Expect: something-else']) {
+    const connection = await RawConnection.open(gateway.port);
+    connection.send(requestText('POST /run HTTP/1.0', [...own(), ...json(START), expectation], START));
+    await connection.untilClosed();
+    expect(connection.received).toMatch(/^HTTP\/1\.1 200 /);
+  }
+});
