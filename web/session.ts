@@ -31,7 +31,18 @@ let csrf_token = '';
 async function sessionFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const reply = await fetch(input, ofSession(init));
   if (reply.status === 401 && sessionState.value === 'in') leave('Your session has ended. Sign in again to go on.');
-  return reply;
+  if (reply.status !== 403 || init.body instanceof ReadableStream || !(await isOfOtherSession(reply))) return reply;
+  enter(await call({}));
+  return fetch(input, ofSession(init));
+}
+
+/** Whether another tab has signed in since: the cookie is that of its session now. */
+async function isOfOtherSession(reply: Response): Promise<boolean> {
+  const answer = await reply
+    .clone()
+    .json()
+    .catch(() => null);
+  return answer?.code === 'invalid_csrf_token';
 }
 
 function ofSession(init: RequestInit): RequestInit {

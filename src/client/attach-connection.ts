@@ -23,10 +23,14 @@ export class AttachConnection {
   #greeted = false;
   #over = false;
   readonly opened_at = performance.now();
+  /** Ends one on which the gateway says nothing. */
+  readonly #overdue: ReturnType<typeof setTimeout>;
 
-  constructor(socket: SocketLike, events: ConnectionEvents) {
+  /** @param patience_ms how long the gateway's first word may take, in milliseconds */
+  constructor(socket: SocketLike, patience_ms: number, events: ConnectionEvents) {
     this.#socket = socket;
     this.#events = events;
+    this.#overdue = setTimeout(() => this.#giveUp(`The gateway did not answer within ${patience_ms} ms.`), patience_ms);
     this.#forget = listen(socket, {
       text: (message) => this.#take(() => this.#text(JSON.parse(message))),
       bytes: (message) => this.#take(() => this.#bytes(message)),
@@ -54,6 +58,7 @@ export class AttachConnection {
   /** Lets go of the connection at once: whatever still comes is not told. */
   drop(): void {
     this.#over = true;
+    clearTimeout(this.#overdue);
     this.#forget();
     try {
       this.#socket.close();
@@ -67,6 +72,7 @@ export class AttachConnection {
       case 'hello':
         this.#stream = message.process.tty === null ? 'stdout' : 'pty';
         this.#greeted = true;
+        clearTimeout(this.#overdue);
         this.#events.hello(message);
         break;
       case 'stream':
@@ -100,15 +106,19 @@ export class AttachConnection {
       message();
     } catch (cause) {
       if (cause instanceof GatewayError) throw cause;
-      this.drop();
-      const detail = `What came on the WebSocket is not what a gateway sends: ${(cause as Error).message}.`;
-      this.#events.ended({ code: 1002, reason: '' }, new GatewayError('upstream_unreachable', detail, {}, { cause }));
+      this.#giveUp(`What came on the WebSocket is not what a gateway sends: ${(cause as Error).message}.`, cause);
     }
+  }
+
+  #giveUp(detail: string, cause?: unknown): void {
+    this.drop();
+    this.#events.ended({ code: 1002, reason: '' }, new GatewayError('upstream_unreachable', detail, {}, { cause }));
   }
 
   #end(end: SocketEnd): void {
     if (this.#over) return;
     this.#over = true;
+    clearTimeout(this.#overdue);
     this.#forget();
     this.#events.ended(end, null);
   }

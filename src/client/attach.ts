@@ -11,6 +11,7 @@ import { detached, lost, replaced } from './attach-errors.js';
 import { type AttachOptions, newTicket } from './attach-options.js';
 import { AttachOutbox } from './attach-outbox.js';
 import { endReason, openSocket, type SocketEnd } from './attach-socket.js';
+import { attempt } from './attempt.js';
 import { bytesOf, type Input } from './input-bytes.js';
 import { onAbort } from './on-abort.js';
 import { startRetry } from './persist.js';
@@ -158,7 +159,7 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
       const { url, headers } = this.#wire.address(pathOf(process_id, '/attach'), query);
       const socket = openSocket(WebSocket, url.replace(/^http/, 'ws'), ATTACH_PROTOCOL, ticket ? {} : headers);
       let greeted = false;
-      this.#connection = new AttachConnection(socket, {
+      this.#connection = new AttachConnection(socket, this.#retry.silence_ms, {
         hello: (hello) => {
           greeted = true;
           this.#greeted(hello);
@@ -189,10 +190,8 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     }
     this.#outbox.connected(hello.accepted_bytes);
     if (first && this.#size) this.#control({ type: 'resize', ...this.#size });
-    if (!first) {
-      this.#backoff.reached();
-      this.#backoff = new Backoff(this.#retry);
-    }
+    this.#backoff.reached();
+    if (!first) this.#backoff = new Backoff(this.#retry);
     this.#greet?.resolve();
     this.#greet = null;
     this.#tellLine(null);
@@ -245,7 +244,8 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
     const query = this.#query();
     let error: unknown = cause;
     try {
-      if (!cause) await this.#wire.empty({ path: pathOf(process_id, '/attach'), query, signal: this.#life.signal });
+      const ask = (signal: AbortSignal) => this.#wire.empty({ path: pathOf(process_id, '/attach'), query, signal });
+      if (!cause) await attempt(ask, this.#retry.silence_ms, this.#life.signal);
     } catch (told) {
       error = told instanceof GatewayError && told.code === 'upgrade_required' ? null : told;
     }

@@ -35,6 +35,7 @@ export async function* lastingBytes(
   for (let left = length; ; ) {
     try {
       const content = await open({ offset: at, length: left, if_match: etag, signal });
+      backoff.reached();
       if (!reached) backoff = new Backoff(retry);
       reached = true;
       for await (const bytes of content.body) {

@@ -166,6 +166,7 @@ export class Connection implements Attachment {
 
   /** Reads no more while too much is under way, or answers are not taken. */
   #throttle(): void {
+    if (this.gone.aborted) return;
     const isUnread = this.outbox.waiting_bytes > STALLED_BYTES;
     if (isUnread || this.#requests >= MOST_REQUESTS) this.#socket.pause();
     else this.#socket.resume();

@@ -28,6 +28,11 @@ export class Outbox {
     return this.#socket.bufferedAmount + this.#held_bytes;
   }
 
+  /** Whether what is sent goes anywhere: not on a connection that is about to end. */
+  get #takes(): boolean {
+    return this.#open && this.#socket.readyState === this.#socket.OPEN;
+  }
+
   /** Sends a message, or keeps it until the one that is under way is through. */
   send(message: object): void {
     this.#put(Buffer.from(JSON.stringify(message), 'utf8'));
@@ -46,12 +51,13 @@ export class Outbox {
    * @param tail what follows it
    */
   async stream(head: string, content: AsyncIterable<Uint8Array>, tail: string): Promise<void> {
-    while (this.#streaming) await this.room();
+    while (this.#streaming && this.#open) await this.room();
+    if (!this.#open) return;
     this.#streaming = true;
     try {
       await this.#frame(Buffer.from(head, 'utf8'), false);
       for await (const text of toBase64Text(content)) {
-        if (!this.#open) return;
+        if (!this.#takes) return;
         await this.#frame(Buffer.from(text, 'latin1'), false);
       }
       await this.#frame(Buffer.from(tail, 'utf8'), true);
@@ -70,7 +76,7 @@ export class Outbox {
   }
 
   #put(bytes: Buffer): void {
-    if (!this.#open) return;
+    if (!this.#takes) return;
     if (this.#streaming) {
       this.#held.push(bytes);
       this.#held_bytes += bytes.length;
@@ -85,7 +91,7 @@ export class Outbox {
   /** Resolves when the frame has left, so that a content is read no faster than it is taken. */
   #frame(bytes: Buffer, fin: boolean): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#open)
+      if (this.#takes)
         this.#socket.send(bytes, { binary: false, fin }, () => {
           this.#sent(bytes.length);
           resolve();

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -6,6 +8,7 @@ import { type AttachOptions, attach } from '../../src/client/index.js';
 import type { GatewayError, ProcessEvent } from '../../src/protocol/index.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { until } from '../support/proc.js';
+import { SilentLine } from '../support/silent-line.js';
 import { codeOf, sha256 } from '../support/told.js';
 import { Uplink } from '../support/uplink.js';
 import { useGateway } from '../wire/use-gateway.js';
@@ -92,6 +95,26 @@ describe('attach', () => {
     expect(text((await looking.next()).value ?? [])).toBe('x');
     looking.detach();
     expect(await all(looking)).toEqual([]);
+  });
+
+  test('a gateway that takes the connection and says nothing is given up: at first, and on the way back', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const patient = { retry: { ...RETRY, silence_ms: 300 } };
+    expect(await codeOf(to('any', { url: `http://127.0.0.1:${port}`, ...patient }))).toBe('upstream_unreachable');
+    silent.close();
+    const { process_id } = await gateway.start(['cat'], { pipe_stdin: true });
+    await using line = await SilentLine.open(gateway.server.url);
+    const lines: boolean[] = [];
+    const attached = await to(process_id, { url: line.url, ...patient, on_line: (lost) => lines.push(lost !== null) });
+    line.silent = true;
+    line.breakAll();
+    await until('an attempt has met silence', () => line.count > 1);
+    line.silent = false;
+    await attached.write('back');
+    attached.end();
+    expect([text(await all(attached)), lines]).toEqual(['back', [true, false]]);
   });
 
   test('one that does not take its events in time stops reading, and misses nothing', async () => {

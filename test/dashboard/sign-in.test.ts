@@ -30,6 +30,19 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     expect(cookies).toEqual([]);
   });
 
+  test('again in a second tab: the first goes on, in the new session', async () => {
+    const first = await open();
+    const second = await dashboards.open(gateway.server.url, { token: gateway.server.token, beside: first });
+    for (const [tab, dashboard] of [first, second].entries()) {
+      await dashboard.button('Start a process').click();
+      await dashboard.page.getByLabel('Command').fill(`echo from ${tab}`);
+      await dashboard.button('Start').click();
+      await dashboard.untilOutput(`from ${tab}`);
+    }
+    first.forgive(/403/);
+    expect(first.complaints).toEqual([]);
+  });
+
   test('by the address, which loses the token at once, the history too', async () => {
     const { page, context } = await open();
     expect(page.url()).toBe(`${gateway.server.url}/`);

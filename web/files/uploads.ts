@@ -82,18 +82,16 @@ async function sendParts({ id, file, place }: Upload, options: { if_none_match?:
   const { upload_id } = await system.createUpload(filePath(place), file.size, options);
   const name = { ...filePath(place), upload_id, size_bytes: file.size };
   try {
-    for (let at = 0; at < file.size; ) {
+    for (let at: number | null = 0; at !== file.size; ) {
       try {
-        at = (await system.appendUpload(name, at, file.slice(at, at + PART_BYTES) as never, options)).offset_bytes;
+        at ??= (await system.getUpload(name, { signal: options.signal })).offset_bytes;
+        if (at < file.size) at = (await system.appendUpload(name, at, file.slice(at, at + PART_BYTES) as never, options)).offset_bytes;
       } catch (error) {
         if (options.signal.aborted || !(error instanceof GatewayError && error.code === 'upstream_unreachable')) throw error;
+        at = null; // some of it may have arrived
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-        at = await system.getUpload(name, { signal: options.signal }).then(
-          ({ offset_bytes }) => offset_bytes,
-          () => at,
-        );
       }
-      change(id, { sent_bytes: at });
+      if (at !== null) change(id, { sent_bytes: at });
     }
   } catch (error) {
     system.cancelUpload(name).catch(() => {}); // it expires by itself

@@ -36,8 +36,8 @@ export class TerminalLine {
     }
   }
 
-  type(text: string): void {
-    this.#input.do((attached) => attached.write(text).catch(() => {})); // the line tells when it is lost, and the badge that it ended
+  type(input: string | Uint8Array): void {
+    this.#input.do((attached) => attached.write(input).catch(() => {})); // the line tells when it is lost, and the badge that it ended
   }
 
   resize(size: TtySize): void {

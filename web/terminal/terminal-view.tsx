@@ -66,7 +66,7 @@ function showTerminal(place: HTMLDivElement, line: TerminalLine, shown: { curren
     if (left) return;
     const terminal = new PageTerminal(
       place,
-      (text) => line.type(text),
+      (input) => line.type(input),
       (size) => line.resize(size),
     );
     shown.current = terminal;

@@ -17,7 +17,7 @@ export class PageTerminal {
   readonly #unstyle = styleBySheets();
   #fitting = false;
 
-  constructor(place: HTMLElement, onInput: (text: string) => void, onResize: (size: TtySize) => void) {
+  constructor(place: HTMLElement, onInput: (input: string | Uint8Array) => void, onResize: (size: TtySize) => void) {
     this.#terminal = new Terminal({
       allowProposedApi: true, // the widths of today's characters
       cursorBlink: false,
@@ -34,7 +34,7 @@ export class PageTerminal {
     this.#terminal.open(place);
     this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
     this.#terminal.onData(onInput);
-    this.#terminal.onBinary(onInput);
+    this.#terminal.onBinary((bytes) => onInput(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)))); // the mouse, in its oldest encoding
     this.#terminal.onResize(({ cols, rows }) => onResize({ cols, rows }));
     this.#sizes = new ResizeObserver(() => this.#fitting && this.#fit.fit());
     this.#sizes.observe(place);
