@@ -118,8 +118,9 @@ export class Foreground {
     }
   }
 
-  /** Leaves the process running. @param interrupted whether by Ctrl-C */
+  /** Leaves the process running, unless it has ended. @param interrupted whether by Ctrl-C */
   detach(interrupted = false): void {
+    if (this.#leaving.signal.aborted) return;
     this.#detached = { left: 'detached', interrupted };
     this.#leaving.abort();
   }

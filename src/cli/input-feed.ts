@@ -52,6 +52,7 @@ export class InputFeed {
   #ended = false;
   #over = false;
   #wake: () => void = () => {};
+  #onSent: () => void = () => {};
 
   constructor(source: Readable, target: FeedTarget) {
     this.#source = source;
@@ -65,6 +66,19 @@ export class InputFeed {
     this.#waiting.push(bytes);
     if (this.#waiting.full) this.#source.pause();
     this.#wake();
+  }
+
+  /** Resolves when all that was pushed is accepted, or refused, or after `ms` milliseconds. */
+  sent(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#onSent = () => {
+        if (!this.#over && (this.#under_way > 0 || !this.#waiting.empty)) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#onSent();
+    });
   }
 
   /** No more comes: the process gets its EOF after what waits. */
@@ -98,6 +112,7 @@ export class InputFeed {
       this.#over = true;
       this.#waiting.clear();
       this.#source.destroy();
+      this.#onSent();
     }
   }
 
@@ -118,6 +133,7 @@ export class InputFeed {
       })
       .finally(() => {
         this.#under_way -= 1;
+        this.#onSent();
         this.#wake();
       });
   }

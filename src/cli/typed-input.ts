@@ -7,6 +7,9 @@ import type { InputFeed } from './input-feed.js';
 /** How long the beginning of the detach keys waits for the rest, in milliseconds: by then it was meant for the process. */
 const HELD_MS = 500;
 
+/** How long the detach keys wait for what was typed before them to arrive, in milliseconds: a round trip, and no more of a lost connection. */
+const SENDING_MS = 1_000;
+
 /** What Ctrl-C sends on a terminal that hands every key on. */
 const CTRL_C = 3;
 
@@ -60,12 +63,15 @@ export class TypedInput {
     const end = () => {
       if (!this.#mute) feed.end();
     };
+    let leaves = false;
     this.source.on('data', (bytes: Buffer) => {
+      if (leaves) return;
       clearTimeout(this.#held);
       if (this.#leaving.byCtrlC() && bytes.includes(CTRL_C)) return detach(true);
       const { send, detached } = this.#watch.take(bytes);
       push(send);
-      if (detached) detach(false);
+      leaves = detached;
+      if (detached) void feed.sent(SENDING_MS).then(() => detach(false));
       else if (this.#watch.holds) this.#held = setTimeout(() => push(this.#watch.release()), HELD_MS);
     });
     this.source.once('end', end);

@@ -12,13 +12,11 @@ export function uploadBody(request: IncomingMessage, response: ServerResponse, m
   if (max_bytes !== null && declared > max_bytes) throw tooLarge(max_bytes);
   return (async function* () {
     if (request.headers.expect !== undefined) response.writeContinue();
-    const stalled = new Promise<never>((_, reject) => request.once('stalled', reject));
-    stalled.catch(() => {}); // it may come when nobody waits any more
     // Leaving the loop must not cut the connection: the answer still goes over it.
     const chunks = request.iterator({ destroyOnReturn: false });
     try {
       for (let bytes = 0; ; ) {
-        const { done, value: chunk } = await Promise.race([chunks.next(), stalled]);
+        const { done, value: chunk } = await unlessStalled(request, chunks.next());
         if (done) return;
         bytes += chunk.length;
         if (max_bytes !== null && bytes > max_bytes) throw tooLarge(max_bytes);
@@ -28,6 +26,14 @@ export function uploadBody(request: IncomingMessage, response: ServerResponse, m
       void chunks.return?.(); // of one that has stalled it is done when the connection ends
     }
   })();
+}
+
+/** @throws what the body timeout says of a body that has stopped */
+function unlessStalled<T>(request: IncomingMessage, next: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.once('stalled', reject);
+    next.then(resolve, reject).finally(() => request.off('stalled', reject));
+  });
 }
 
 /** The refusal of a file that is larger than this gateway takes. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -171,6 +171,15 @@ describe.skipIf(findTmux() === null)('on a terminal', () => {
     await again.shows('<word>');
     again.keys('C-p', 'Enter');
     expect(await again.shows(WHOLE)).toContain('left with 3');
+  });
+
+  test('what is typed right before the detach keys still reaches the process', async () => {
+    const program = `echo there; read a; echo "$a" > ${dir}/typed; exec sleep 60`;
+    using tmux = terminal(`${CLI} run -it -- sh -c '${program}'`);
+    await tmux.shows('there');
+    tmux.keys('a word', 'Enter', 'C-p', 'C-q');
+    expect(await tmux.shows(WHOLE)).toContain('left with 0');
+    await until('it is there', () => existsSync(join(dir, 'typed')) && readFileSync(join(dir, 'typed'), 'utf8') === 'a word\n');
   });
 
   test('attach leaves the screen as it was when it leaves an editor', async () => {

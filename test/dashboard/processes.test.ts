@@ -196,6 +196,7 @@ describe.skipIf(chromium === null)('the dashboard in Chromium (skipped without i
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('End');
     await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
     await tabTo('dialog button.danger');
     await page.keyboard.press('Enter');
     await page.getByText('Ended on request').waitFor();

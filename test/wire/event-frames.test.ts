@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { EVENT_FRAMES_TYPE, type Stream } from '../../src/protocol/index.js';
@@ -65,12 +68,15 @@ describe('events with their bytes as they are', () => {
 
   test('tell of a gap, ahead in a header too, and an exit inside of it', async () => {
     // What the shell leaves behind prints when it is gone.
-    const script = 'echo early; (read go; exec seq 1 100000) <&0 & exit 3';
-    const { process_id } = await gateway.start(['sh', '-c', script], { retain_bytes: 10_000, pipe_stdin: true });
+    const dir = mkdtempSync(join(tmpdir(), 'event-frames-'));
+    const go = join(dir, 'go');
+    const script = `echo early; (until [ -e ${go} ]; do sleep 0.02; done; exec seq 1 100000) & exit 3`;
+    const { process_id } = await gateway.start(['sh', '-c', script], { retain_bytes: 10_000 });
     expect(await (await gateway.fetch(`/processes/${process_id}?wait_ms=20000`)).json()).toMatchObject({ exit_code: 3 });
     const whole = await gateway.fetch(`/processes/${process_id}/output?follow=true&hold_ms=20000`);
-    await gateway.send('POST', `/processes/${process_id}/stdin`, { text: 'go\n', eof: true });
+    writeFileSync(go, '');
     expect((await whole.arrayBuffer()).byteLength).toBe(588_901);
+    rmSync(dir, { recursive: true });
 
     const reader = await open(process_id);
     const gap = JSON.parse(String(reader.reply.headers['exec-gap']));
