@@ -17,7 +17,8 @@ const RESTORED_MS = 2_000;
 export class Retention {
   readonly #limits: RetentionLimits;
   readonly #forget: (process: HostedProcess) => void;
-  readonly #closed = new Map<HostedProcess, number>();
+  /** When each was closed, and what it held then, in bytes: what it holds may shrink while it is written to the disk. */
+  readonly #closed = new Map<HostedProcess, { at: number; bytes: number }>();
   #bytes = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -49,7 +50,8 @@ export class Retention {
   }
 
   delete(process: HostedProcess): void {
-    if (this.#closed.delete(process)) this.#bytes -= process.held_bytes;
+    this.#bytes -= this.#closed.get(process)?.bytes ?? 0;
+    this.#closed.delete(process);
   }
 
   close(): void {
@@ -58,21 +60,22 @@ export class Retention {
   }
 
   #keep(process: HostedProcess, age_ms: number): void {
-    this.#closed.set(process, performance.now() - age_ms);
-    this.#bytes += process.held_bytes;
+    const bytes = process.held_bytes;
+    this.#closed.set(process, { at: performance.now() - age_ms, bytes });
+    this.#bytes += bytes;
   }
 
   #trim(): void {
     const { retain_closed_ms, max_closed, max_closed_bytes } = this.#limits;
     const now = performance.now();
-    for (const [process, closed] of this.#closed) {
+    for (const [process, { at }] of this.#closed) {
       const over = this.#closed.size > max_closed || (this.#bytes > max_closed_bytes && this.#closed.size > 1);
-      if (!over && closed + retain_closed_ms > now) break;
+      if (!over && at + retain_closed_ms > now) break;
       this.delete(process);
       this.#forget(process);
     }
     const [next] = this.#closed.values();
-    if (next !== undefined) this.#trimIn(Math.max(1, next + retain_closed_ms - now));
+    if (next !== undefined) this.#trimIn(Math.max(1, next.at + retain_closed_ms - now));
   }
 
   #trimIn(ms: number): void {

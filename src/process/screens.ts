@@ -91,9 +91,13 @@ export class Screens {
     if (next === undefined) return;
     next.drawn_at = now;
     this.#drawing = true;
-    void this.#inTurn(() => next.cursor.advance()).finally(() => {
-      this.#drawing = false;
-    });
+    const draw = this.#inTurn(() => next.cursor.advance());
+    // What could not be read now, for want of descriptors, is drawn with the next batch.
+    void draw
+      .catch(() => {})
+      .finally(() => {
+        this.#drawing = false;
+      });
   }
 
   #stop(): void {
