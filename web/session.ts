@@ -32,7 +32,7 @@ async function sessionFetch(input: RequestInfo | URL, init: RequestInit = {}): P
   const reply = await fetch(input, ofSession(init));
   if (reply.status === 401 && sessionState.value === 'in') leave('Your session has ended. Sign in again to go on.');
   if (reply.status !== 403 || init.body instanceof ReadableStream || !(await isOfOtherSession(reply))) return reply;
-  enter(await call({}));
+  await checkSession();
   return fetch(input, ofSession(init));
 }
 

@@ -57,9 +57,7 @@ export class AttachConnection {
 
   /** Lets go of the connection at once: whatever still comes is not told. */
   drop(): void {
-    this.#over = true;
-    clearTimeout(this.#overdue);
-    this.#forget();
+    this.#stop();
     try {
       this.#socket.close();
     } catch {
@@ -117,9 +115,13 @@ export class AttachConnection {
 
   #end(end: SocketEnd): void {
     if (this.#over) return;
+    this.#stop();
+    this.#events.ended(end, null);
+  }
+
+  #stop(): void {
     this.#over = true;
     clearTimeout(this.#overdue);
     this.#forget();
-    this.#events.ended(end, null);
   }
 }

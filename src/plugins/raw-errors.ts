@@ -4,14 +4,12 @@ import { type ErrorCode, GatewayError, PROBLEM_TYPE } from '../protocol/error.js
 import { breakOff } from './break-off.js';
 import { beingSent } from './connections.js';
 import { SAFE_HEADERS } from './reply-headers.js';
+import { endLater } from './unread-body.js';
 
 const CODES: Record<string, [ErrorCode, detail: string]> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and headers are longer than 16 KiB: send less.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time: send it again.'],
 };
-
-/** Time that a caller has to take the answer and close the connection, in milliseconds: it may still be sending. */
-const CLOSE_MS = 5_000;
 
 /** Answers what never became a request: broken HTTP, headers too large, a request that stalls. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
@@ -30,6 +28,5 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   const headers = { ...SAFE_HEADERS, 'content-type': PROBLEM_TYPE, 'content-length': Buffer.byteLength(body), connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
-  const timer = setTimeout(() => socket.destroy(), CLOSE_MS).unref();
-  socket.once('close', () => clearTimeout(timer));
+  endLater(socket);
 }

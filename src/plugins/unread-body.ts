@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { GatewayApp } from './gateway-app.js';
 
 /** Time that a caller has to stop sending a body that nobody reads any more, in milliseconds: it may look at the answer late. */
@@ -10,9 +11,15 @@ const LINGER_MS = 5_000;
 export function addUnreadBody(app: GatewayApp): void {
   app.addHook('onResponse', ({ raw }, _reply, done) => {
     if (!raw.complete && !raw.destroyed) {
-      const timer = setTimeout(() => raw.destroy(), LINGER_MS).unref();
-      raw.once('close', () => clearTimeout(timer)).resume();
+      endLater(raw);
+      raw.resume();
     }
     done();
   });
+}
+
+/** Ends what was answered, a while later: its caller may still be sending, or never close. */
+export function endLater(stream: Readable): void {
+  const timer = setTimeout(() => stream.destroy(), LINGER_MS).unref();
+  stream.once('close', () => clearTimeout(timer));
 }
