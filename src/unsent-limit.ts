@@ -1,5 +1,5 @@
 import type { Server, Socket } from 'node:net';
-import { native } from './process/native.js';
+import { descriptorOf, native } from './process/native.js';
 
 /** What a connection holds that was not sent yet, in bytes, before its reader counts as behind. */
 const UNSENT_BYTES = 128 * 1024;
@@ -10,8 +10,8 @@ const UNSENT_BYTES = 128 * 1024;
  */
 export function limitUnsent(server: Server): void {
   if (native === null) return;
-  server.on('connection', (socket: Socket & { _handle?: { fd?: number } | null }) => {
-    const fd = socket._handle?.fd; // the descriptor has no public name
-    if (fd !== undefined && fd >= 0) native?.limitUnsent(fd, UNSENT_BYTES);
+  server.on('connection', (socket: Socket) => {
+    const fd = descriptorOf(socket);
+    if (fd >= 0) native?.limitUnsent(fd, UNSENT_BYTES);
   });
 }

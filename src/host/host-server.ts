@@ -1,6 +1,6 @@
 import { unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { native } from '../process/native.js';
+import { descriptorOf, native } from '../process/native.js';
 import type { HostedMachine } from './calls.js';
 import { HostConnection } from './host-connection.js';
 import { type DrainRequest, type Greeting, HOST_PROTOCOL, type HostStatus, type Welcome } from './words.js';
@@ -84,8 +84,8 @@ export class HostServer {
     this.#options.ended();
   }
 
-  #accept(socket: Socket & { _handle?: { fd?: number } | null }): void {
-    const fd = socket._handle?.fd ?? -1; // the descriptor has no public name
+  #accept(socket: Socket): void {
+    const fd = descriptorOf(socket);
     if (native?.peerUser(fd) !== process.geteuid?.()) return void socket.destroy();
     const connection = new HostConnection(socket, this.#machine, {
       welcome: this.#welcome,

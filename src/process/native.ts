@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Readable } from 'node:stream';
 
 /** The pid, and this side's descriptors, -1 for none. */
 export type Started = [pid: number, first: number, second: number, third: number];
@@ -36,3 +37,8 @@ function load(): Native | null {
 
 /** The native part, or null where it was not built or the kernel lacks what it needs. */
 export const native = load();
+
+/** The descriptor of a socket, which has no public name; -1 when there is none (any more). */
+export function descriptorOf(socket: Readable): number {
+  return (socket as { _handle?: { fd?: number } | null })._handle?.fd ?? -1;
+}

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Child, ChildEvents } from './child.js';
+import { descriptorOf } from './native.js';
 import { readNow } from './read-buffer.js';
 
 /** The near ends of a program's standard streams. */
@@ -51,9 +52,9 @@ export function pipes(pid: number, { stdin, stdout, stderr }: Ends, events: Chil
 }
 
 /** Tells what was printed and not read yet, because it was paused. */
-function drain(output: Readable & { _handle?: { fd?: number } | null }, tell: (bytes: Uint8Array) => void): void {
+function drain(output: Readable, tell: (bytes: Uint8Array) => void): void {
   if (output.destroyed || output.readableEnded) return;
   while (output.read() !== null); // its listener is told
-  const fd = output._handle?.fd; // the descriptor has no public name
-  if (fd !== undefined && fd >= 0) readNow(fd, tell);
+  const fd = descriptorOf(output);
+  if (fd >= 0) readNow(fd, tell);
 }
