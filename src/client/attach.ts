@@ -188,8 +188,8 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
       this.#finish(replaced(hello.process.process_id));
       return;
     }
+    if (first && this.#size) this.#control({ type: 'resize', ...this.#size }); // before input: it is of a screen of this size
     this.#outbox.connected(hello.accepted_bytes);
-    if (first && this.#size) this.#control({ type: 'resize', ...this.#size });
     this.#backoff.reached();
     if (!first) this.#backoff = new Backoff(this.#retry);
     this.#greet?.resolve();
