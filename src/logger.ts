@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { LogLines } from './log-lines.js';
-import { standardStream } from './standard-stream.js';
+import { logStream } from './standard-stream.js';
 
 let lines: LogLines | null = null;
 
@@ -11,7 +11,7 @@ export function createLogger(level: string): Logger {
 }
 
 function standardErrorLines(): LogLines {
-  const created = new LogLines(standardStream(2));
+  const created = new LogLines(logStream());
   process.once('exit', () => created.flush());
   return created;
 }

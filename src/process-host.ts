@@ -7,6 +7,7 @@ import { isOwnVariable } from './process/child-env.js';
 import { openDataDirectory } from './process/transcript/data-directory.js';
 import { loadXTerm } from './process/xterm.js';
 import { DEFAULT_GRACE_MS } from './protocol/index.js';
+import { logStream } from './standard-stream.js';
 
 /** How long a host lives without a gateway, and with nothing to tell one, in milliseconds: longer than a restart takes. */
 const IDLE_MS = 60_000;
@@ -20,9 +21,9 @@ const LOAD_MS = 2_000;
  * @throws {DataDirectoryError} when another host holds the directory
  */
 export async function runProcessHost(directory: DataDirectory, version: string, transcripts: HostedTranscripts): Promise<void> {
-  if (FileLock.take(directory.host_lock) === null) throw new DataDirectoryError(`A host of ${directory.path} runs already.`);
-  const log = (error: unknown) =>
-    void process.stderr.write(`${new Date().toISOString()} ${error instanceof Error ? error.stack : error}\n`);
+  if ((await FileLock.wait(directory.host_lock)) === null) throw new DataDirectoryError(`A host of ${directory.path} runs already.`);
+  const out = logStream(); // a file on the disk of the directory, which may be full
+  const log = (error: unknown) => void out.write(`${new Date().toISOString()} ${error instanceof Error ? error.stack : error}\n`);
   const tellTrouble = (what: string, error?: Error) => log(error ? `${what} (${error.message})` : what);
   const environment = Environment.create({ data_dir: directory.path, hide: [directory.path], transcripts, tellTrouble });
   const server = new HostServer(machineOf(environment), {

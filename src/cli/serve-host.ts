@@ -5,6 +5,7 @@ import { openHost } from '../host/open-host.js';
 import type { HostLimits } from '../host/words.js';
 import { checkForm, inheritedEnv } from '../process-host.js';
 import { GatewayError } from '../protocol/index.js';
+import { logStream } from '../standard-stream.js';
 import type { ServeOptions } from './serve-options.js';
 import { SettingError } from './token.js';
 import { VERSION } from './version.js';
@@ -29,7 +30,8 @@ export async function serveHost(options: ServeOptions, limits: HostLimits): Prom
     const directory = DataDirectory.make(dataDir);
     checkForm(directory); // the host would say so too, in its log
     const settings = { limits, cwd: process.cwd(), env: inheritedEnv(), cwd_root: confineCwd ? realpathSync(fsRoot) : null };
-    const log = (message: string) => void process.stderr.write(`exec-gateway serve: ${message}\n`);
+    const out = logStream();
+    const log = (message: string) => void out.write(`exec-gateway serve: ${message}\n`);
     const transcripts = { transcript_bytes: options.transcriptBytes, transcript_total_bytes: options.transcriptTotalBytes };
     return { directory, link: await openHost(directory, { version: VERSION, settings, transcripts, log }) };
   });

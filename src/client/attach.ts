@@ -255,6 +255,7 @@ export class Attached implements AsyncIterableIterator<ProcessEvent[], undefined
   async #dropped({ code, reason }: SocketEnd, cause: GatewayError | null): Promise<void> {
     const { opened_at } = this.#connection as AttachConnection;
     this.#connection = null;
+    if (!this.#parked) this.#paused = false; // the next one is read
     if (this.#life.signal.aborted) {
       this.#outbox.fail(detached());
       return;

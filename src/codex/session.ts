@@ -68,7 +68,7 @@ export class Session {
   /** The connection is gone: processes run on, and wait for nobody. Without another one the session ends after a while. */
   detach(): void {
     this.#attachment = null;
-    this.#expiry = setTimeout(() => void this.end(), this.#linger_ms);
+    this.#expiry = setTimeout(() => void this.end(), this.#linger_ms).unref(); // no reason for a gateway to stay
   }
 
   /** Ends all its processes at once. */

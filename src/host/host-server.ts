@@ -28,13 +28,14 @@ export class HostServer {
   readonly #welcome: Welcome;
   #draining: Promise<number> | null = null;
   #idle_since = performance.now();
+  readonly #looking: NodeJS.Timeout;
 
   constructor(machine: HostedMachine, options: HostServerOptions) {
     this.#machine = machine;
     this.#options = options;
     this.#welcome = { protocol: HOST_PROTOCOL, version: options.version, pid: process.pid };
     this.#server = createServer((socket) => this.#accept(socket));
-    setInterval(() => void this.#look(), Math.max(10, options.idle_ms / 4)).unref();
+    this.#looking = setInterval(() => void this.#look(), Math.max(10, options.idle_ms / 4)).unref();
   }
 
   /** Listens at a path where nobody else does; nobody but this user may connect, from its first moment on. */
@@ -123,7 +124,15 @@ export class HostServer {
   async #look(): Promise<void> {
     const { running, retained } = await this.#machine.stats();
     if (this.#connections.size > 0 || running > 0 || retained > 0) this.#idle_since = performance.now();
-    else if (performance.now() - this.#idle_since >= this.#options.idle_ms) void this.close(0);
+    else if (performance.now() - this.#idle_since >= this.#options.idle_ms) await this.#leave();
+  }
+
+  /** A front that comes at this moment is not met any more: it begins another host. */
+  async #leave(): Promise<void> {
+    clearInterval(this.#looking);
+    this.#server.close();
+    await this.#machine.close(0);
+    this.#options.ended();
   }
 }
 

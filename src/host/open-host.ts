@@ -4,10 +4,6 @@ import { findOrStartHost } from './find-host.js';
 import { HostLink } from './host-link.js';
 import { HOST_PROTOCOL, type HostedTranscripts, type HostSettings } from './words.js';
 
-/** How long a gateway that is ending may still hold the directory, in milliseconds, and how often that is looked at. */
-const RELEASE_MS = 1_000;
-const LOOK_MS = 20;
-
 /** What a gateway tells of itself, and of what it wants. */
 export interface FrontOptions {
   version: string;
@@ -35,14 +31,8 @@ export async function openHost(directory: DataDirectory, { version, settings, tr
 }
 
 async function takeLock(directory: DataDirectory): Promise<FileLock> {
-  const until = performance.now() + RELEASE_MS;
-  for (;;) {
-    const lock = FileLock.take(directory.front_lock);
-    if (lock) return lock;
-    if (performance.now() > until) {
-      const holder = FileLock.holder(directory.front_lock);
-      throw new DataDirectoryError(`${directory.path} is in use by another gateway (pid ${holder}): end that first, or give another one.`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
+  const lock = await FileLock.wait(directory.front_lock);
+  if (lock) return lock;
+  const holder = FileLock.holder(directory.front_lock);
+  throw new DataDirectoryError(`${directory.path} is in use by another gateway (pid ${holder}): end that first, or give another one.`);
 }

@@ -17,8 +17,8 @@ function descriptorLimit(): number {
 const LIMIT = descriptorLimit();
 const CEILING = LIMIT - Math.min(RESERVE, LIMIT / 4);
 
-/** Descriptors that one process takes at most: three pipes, or both sides of a terminal. */
-const PER_PROCESS = 3;
+/** Descriptors that one process takes at most: three pipes, or both sides of a terminal; the file of its output; one more at its start. */
+const PER_PROCESS = 5;
 
 /**
  * Refuses a start that would leave too few descriptors to answer requests with. A new descriptor takes the lowest free

@@ -16,6 +16,7 @@ export class ProcessGroup {
   readonly #pid: number;
   #reaped = false;
   #gone = false;
+  #session_gone = false;
 
   constructor(pid: number) {
     this.#pid = pid;
@@ -79,10 +80,15 @@ export class ProcessGroup {
     return sent;
   }
 
-  /** None once the leader's number was given out again, which the kernel does when the session is gone. */
+  /** None for good once the leader's number was given out again, which the kernel does when the session is gone, or none was seen. */
   #otherGroups(): number[] {
-    if (this.#reaped && this.#numberReused()) return [];
-    return [...sessionGroups(this.#pid)].filter((group) => group !== this.#pid);
+    if (this.#session_gone || (this.#reaped && this.#numberReused())) {
+      this.#session_gone = true;
+      return [];
+    }
+    const groups = [...sessionGroups(this.#pid)].filter((group) => group !== this.#pid);
+    if (this.#reaped && groups.length === 0 && !this.alive()) this.#session_gone = true;
+    return groups;
   }
 
   #numberReused(): boolean {

@@ -49,7 +49,10 @@ export class WatchCursor implements AsyncIterable<ChangeEvent[]> {
     while (this.#open) {
       await new Promise<void>(takeTurn);
       if (!this.#open) break;
-      const batch = await this.#take();
+      const batch = await this.#take().catch((error: unknown) => {
+        this.#close(); // who meets an error does not ask again
+        throw error;
+      });
       if (!this.#open) break;
       if (batch.length > 0) return { done: false, value: batch };
       if (this.#dirty.size > 0) continue; // what was passed had no output

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LocalExecProcess } from '../../src/process/local-exec-process.js';
 import { DEFAULT_LIMITS, ProcessHandler } from '../../src/process/process-handler.js';
 import { GatewayServer } from '../support/gateway-server.js';
-import { rssBytes } from '../support/proc.js';
+import { rssBytes, until } from '../support/proc.js';
 import { readUntil } from '../support/told.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
@@ -98,6 +98,25 @@ describe('a log that nobody reads', () => {
     expect(await processes.get(gateway.process_id, { wait_ms: 10_000 })).toMatchObject({ exit_code: 0, reason: 'exited' });
     await handler.shutdown(0);
   });
+});
+
+test('a log on a disk that is full loses what is told meanwhile, and goes on when there is room', async () => {
+  const path = join(dir, 'log');
+  writeFileSync(path, '');
+  const server = await loggingTo(path);
+  const ask = async (to: string) => expect((await server.fetch(to)).status).toBe(404);
+  const logged = (of: string) => until(`${of} is logged`, () => readFileSync(path, 'latin1').includes(of));
+  const limit = (bytes: number | 'unlimited') => execFileSync('prlimit', ['--pid', String(server.pid), `--fsize=${bytes}:`]);
+  await ask('/processes/before');
+  await logged('/processes/before');
+  limit(1);
+  await ask('/processes/meanwhile');
+  await logs((to) => server.fetch(to), 10_000); // more than is written together
+  limit('unlimited');
+  await ask('/processes/after');
+  await logged('/processes/after');
+  expect(readFileSync(path, 'latin1')).not.toContain('/processes/meanwhile');
+  await server.stop();
 });
 
 test('a reader of what serve prints may leave', async () => {

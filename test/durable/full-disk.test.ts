@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/proc.js';
@@ -15,32 +15,39 @@ function limitFiles(pid: number, bytes: number | 'unlimited'): void {
   if (status !== 0) throw new Error(stderr);
 }
 
-test('a disk that takes no more holds nothing up: it is told, what is missing is a gap, and what was written stays', async () => {
+test.each([
+  ['it is told', 0],
+  ['also where the line that tells it cannot be written', MIB],
+])('a disk that takes no more holds nothing up: %s, what is missing is a gap, and what was written stays', async (_, log_bytes) => {
   const gateway = hosted();
   const processes = gateway.processes();
   const host = await gateway.hostPid();
-  const log = () => readFileSync(join(gateway.dir, 'host.log'), 'utf8');
+  const log_file = join(gateway.dir, 'host.log');
+  const log = () => readFileSync(log_file, 'utf8').slice(begun_at);
+  const begun_at = statSync(log_file).size;
   const argv = ['sh', '-c', 'while read n; do seq 1 $n; echo of $n; done'];
-  await processes.start({ process_id: 'p', argv, pipe_stdin: true, retain_bytes: 65_536 });
+  const process_id = `p${log_bytes}`;
+  await processes.start({ process_id, argv, pipe_stdin: true, retain_bytes: 65_536 });
   const print = async (count: number) => {
-    const { next_seq } = await processes.get('p');
-    await processes.write('p', Buffer.from(`${count}\n`));
-    await readUntil(processes, 'p', `of ${count}\n`, { after_seq: next_seq - 1 });
+    const { next_seq } = await processes.get(process_id);
+    await processes.write(process_id, Buffer.from(`${count}\n`));
+    await readUntil(processes, process_id, `of ${count}\n`, { after_seq: next_seq - 1 });
   };
 
   await print(100_000);
+  appendFileSync(log_file, Buffer.alloc(log_bytes, '\n'));
   limitFiles(host, MIB);
   await print(400_000);
-  expect(log()).toContain('output cannot be written to the data directory');
+  expect(log().includes('output cannot be written to the data directory')).toBe(log_bytes === 0);
   expect(await (await gateway.server.fetch('/metrics')).text()).toMatch(/^exec_gateway_transcript_failures_total [1-9]/m);
 
   limitFiles(host, 'unlimited');
   await until('it is written again', () => log().includes('is written to the data directory again'), 60_000);
   await print(100_001);
-  await processes.write('p', Buffer.alloc(0), { eof: true });
+  await processes.write(process_id, Buffer.alloc(0), { eof: true });
 
   const expected = [100_000, 400_000, 100_001].map(said).join('');
-  const told = await followAll(processes, 'p');
+  const told = await followAll(processes, process_id);
   expect([told.exit?.exit_code, told.gaps.map(({ reason }) => reason)]).toEqual([0, ['evicted']]);
   const text = told.text();
   const missing = told.gaps[0]?.bytes as number;

@@ -52,3 +52,18 @@ test('members are signalled as long as there are some, also without the leader',
   await until('the group is gone', () => !group.alive());
   expect(group.signal('SIGKILL')).toBe(false);
 });
+
+test('a session of somebody else, known by its number, is not touched when its leader has ended either', async () => {
+  const argv = ['-c', 'set -m; sleep 61 & echo $!; read line'];
+  const shell = spawn('bash', argv, { detached: true, stdio: ['pipe', 'pipe', 'ignore'] });
+  const [line] = await once(shell.stdout, 'data');
+  const group = new ProcessGroup(shell.pid as number);
+  group.leaderReaped(); // it was not, as above
+  expect(group.sessionAlive()).toBe(false);
+  shell.stdin.end();
+  await once(shell, 'exit');
+  expect(group.sessionAlive()).toBe(false);
+  group.signalSession('SIGKILL');
+  expect(isRunning(Number(line))).toBe(true);
+  process.kill(Number(line), 'SIGKILL');
+});

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RemoteExecProcess } from '../../src/client/remote-exec-process.js';
 import { bytesIn } from '../../src/process/transcript/block.js';
-import { readRecord } from '../../src/process/transcript/record.js';
+import { END_BYTES, readRecord } from '../../src/process/transcript/record.js';
 import { until } from '../support/proc.js';
 
 const HOLDER = fileURLToPath(new URL('holder.mjs', import.meta.url));
@@ -66,6 +66,18 @@ export class Lasting {
   output(process_id: string): string[] {
     const files = this.files(process_id).filter((path) => /^\d+-\d+$/.test(basename(path)));
     return files.sort((a, b) => Number.parseInt(basename(a), 10) - Number.parseInt(basename(b), 10));
+  }
+
+  /** The file of what became of it. */
+  record(process_id: string): string {
+    return join(this.dir, 'transcripts', process_id, 'process');
+  }
+
+  /** All that it printed is on disk, and nothing more will be. */
+  async sealed(process_id: string): Promise<void> {
+    const last = () => readFileSync(this.output(process_id).at(-1) as string);
+    const end = () => readRecord(last().subarray(-END_BYTES), 0);
+    await until('its output has an end', () => 'end' in (end()?.content ?? {}), 60_000);
   }
 
   /** All that it printed is on disk. */

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readRecord } from '../../src/process/transcript/record.js';
 import type { ProcessInfo } from '../../src/protocol/index.js';
 import { markedProcesses, until } from '../support/proc.js';
 import { codeOf, followAll, readAll, readUntil } from '../support/told.js';
@@ -32,7 +33,7 @@ describe('a program that crashed', () => {
     await readAll(it_.process, 'done');
     await it_.process.start({ process_id: 'held', argv: ['sh', '-c', 'sleep 1000 & echo over; exit 4'] });
     await it_.process.get('held', { wait_ms: 30_000 });
-    await until('its exit is written', () => readFileSync(join(it_.dir, 'transcripts', 'held', 'process'), 'latin1').includes('exited'));
+    await until('its exit is written', () => readFileSync(it_.record('held'), 'latin1').includes('exited'));
     await it_.written('held');
     await it_.process.start({ process_id: 'purged', argv: ['true'] });
     await it_.process.terminate('purged', { purge: true });
@@ -125,6 +126,11 @@ describe('damage that a crash leaves', () => {
     ['changed', (file) => writeFileSync(file, readFileSync(file).fill(0xff, 40_000, 40_001))],
     ['gone', (file) => rmSync(file)],
   ];
+  const CUT: [facts: string, first: 'exited' | 'closed_seq'][] = [
+    ['how it ended', 'exited'],
+    ['that it closed', 'closed_seq'],
+  ];
+  const ended: Record<string, ProcessInfo> = {};
   const once = { process_id: 'damaged', argv: ['sleep', '1000'] };
 
   beforeAll(async () => {
@@ -135,9 +141,17 @@ describe('damage that a crash leaves', () => {
       await it_.written(process_id);
     }
     await it_.process.start(once, { once: true });
+    for (const [, process_id] of CUT) {
+      await it_.process.start({ process_id, argv: ['sh', '-c', 'seq 1 20000; exit 3'] });
+      await readAll(it_.process, process_id);
+      ended[process_id] = await it_.process.get(process_id);
+      await until('its end is written', () => readFileSync(it_.record(process_id), 'latin1').includes('closed_seq'));
+      await it_.sealed(process_id);
+    }
     await it_.crash(() => {
+      for (const [, process_id] of CUT) cutRecord(it_.record(process_id), process_id);
       for (const [process_id, harm] of HARMS) harm(it_.output(process_id)[0] as string);
-      const record = join(it_.dir, 'transcripts', 'damaged', 'process');
+      const record = it_.record('damaged');
       writeFileSync(record, readFileSync(record).fill(0xff, 20, 21));
     });
   }, 60_000);
@@ -152,9 +166,25 @@ describe('damage that a crash leaves', () => {
     expect((await it_.process.get(process_id)).total_bytes).toBe(told.bytes().length);
   });
 
+  it.each(CUT)('of the record of a process: its output tells %s', async (_, process_id) => {
+    const told = await followAll(it_.process, process_id);
+    expect([told.text(), told.gaps, told.exit]).toEqual([lines(20_000, '\n'), [], expect.objectContaining({ exit_code: 3 })]);
+    const { exited_at: _exited_at, closed_at: _closed_at, stdin: _stdin, ...same } = ended[process_id] as ProcessInfo;
+    expect(await it_.process.get(process_id)).toMatchObject(same);
+  });
+
   it('of the record of a process: its id stays spent', async () => {
     expect(await codeOf(it_.process.get('damaged'))).toBe('process_not_found');
     expect(await codeOf(it_.process.start(once, { once: true }))).toBe('process_exists');
     expect(it_.files()).not.toContain(join(it_.dir, 'transcripts', 'damaged'));
   });
 });
+
+/** The record of a process as it is when the last of it never reached the disk, from a fact on. */
+function cutRecord(path: string, fact: string): void {
+  const file = readFileSync(path);
+  let at = 0;
+  for (let found = readRecord(file, 0); found && !(fact in (found.content as { json: object }).json); found = readRecord(file, at))
+    at = found.end;
+  truncateSync(path, at);
+}

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -185,6 +185,20 @@ describe('a disk that fails', () => {
     expectEverySeq(events, it.log.next_seq);
     expect(it.log.readable_bytes).toBe(bytes.length);
     expect(it.troubles).toEqual([expect.stringContaining('cannot be written'), expect.stringContaining('again')]);
+  });
+
+  test('that opens files but takes nothing leaves none of them, however often it is tried', async () => {
+    const { transcript } = record(64 * KIB).store.writer('full');
+    const dir = join(dirname((recorded as RecordedLog).dir), 'full');
+    const write = () => transcript.append([{ parts: [Buffer.alloc(1000)], seq: 1, next_seq: 2, output_bytes: 1000 }], 0);
+    mkdirSync(dir, { recursive: true });
+    for (let i = 0; i < 3; i++) {
+      symlinkSync('/dev/full', join(dir, '1-0'));
+      await expect(write()).rejects.toThrow('ENOSPC');
+      expect([transcript.parts(), readdirSync(dir), (recorded as RecordedLog).store.bytes]).toEqual([[], [], 0]);
+    }
+    await write();
+    expect(transcript.parts()).toHaveLength(1);
   });
 
   test('that fails for a while leaves a gap in the middle, of exactly what is missing', async () => {

@@ -41,7 +41,7 @@ const SEGMENT = /^([1-9]\d*)-(\d+)$/;
  */
 export function leftProcess(dir: string, process_id: string): LeftProcess | LeftId {
   const { facts, size, unwritten } = leftRecord(dir);
-  const segments = leftSegments(dir);
+  const segments = leftSegments(dir, facts !== null && isEnded(facts));
   if (facts === null) return unwritten && segments.length === 0 ? 'free' : 'spent';
   if (isEnded(facts)) return { process_id, facts, lost: false, concluded: false, record_bytes: size, segments };
   return { process_id, ...ending(facts, segments), concluded: true, record_bytes: size, segments };
@@ -78,17 +78,20 @@ function ending(facts: ProcessFacts, segments: readonly LeftSegment[]): { facts:
   };
 }
 
-function leftSegments(dir: string): LeftSegment[] {
-  const left = readdirSync(dir).flatMap((name) => {
+/** @param ended whether it is known how the process has ended: else the last file may tell, though it has an end */
+function leftSegments(dir: string, ended: boolean): LeftSegment[] {
+  const files = readdirSync(dir).flatMap((name) => {
     const [, first_seq, bytes_before] = SEGMENT.exec(name) ?? [];
-    if (first_seq === undefined) return [];
+    return first_seq === undefined ? [] : [{ path: join(dir, name), first_seq: Number(first_seq), bytes_before: Number(bytes_before) }];
+  });
+  files.sort((a, b) => a.first_seq - b.first_seq);
+  const left = files.flatMap(({ path, first_seq, bytes_before }, i) => {
     try {
-      return [leftSegment(join(dir, name), Number(first_seq), Number(bytes_before))];
+      return [leftSegment(path, first_seq, bytes_before, !ended && i === files.length - 1)];
     } catch {
       return []; // what cannot be read is missing
     }
   });
-  left.sort((a, b) => a.segment.first_seq - b.segment.first_seq);
   // A clock that was set back, or a copy of the directory, makes none older than the one before it.
   for (const [i, file] of left.entries()) file.written_at_ms = Math.max(file.written_at_ms, left[i - 1]?.written_at_ms ?? 0);
   // What a write that failed left behind was written again in the next file.

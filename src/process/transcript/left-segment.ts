@@ -6,7 +6,7 @@ import { Segment } from './segment.js';
 /** A file of events that an earlier program left behind, as far as it is good. */
 export interface LeftSegment {
   segment: Segment;
-  /** What else it tells, where it was not complete. */
+  /** What else it tells, where it was read. */
   exited: (Exit & { seq: number }) | null;
   closed_seq: number | null;
   /** When it was last written, in milliseconds since 1970. */
@@ -15,9 +15,10 @@ export interface LeftSegment {
 
 /**
  * Finds out how far a file is good: by its end where it has one, else by reading it. What is torn off at its end is cut off.
+ * @param whole whether it is read in any case, for what else it tells
  * @throws what the system says
  */
-export function leftSegment(path: string, first_seq: number, bytes_before: number): LeftSegment {
+export function leftSegment(path: string, first_seq: number, bytes_before: number, whole: boolean): LeftSegment {
   const segment = new Segment(path, first_seq, bytes_before);
   segment.sealed = true;
   const left: LeftSegment = { segment, exited: null, closed_seq: null, written_at_ms: 0 };
@@ -27,7 +28,7 @@ export function leftSegment(path: string, first_seq: number, bytes_before: numbe
     left.written_at_ms = mtimeMs;
     const tail = Buffer.alloc(END_BYTES);
     const read = size < END_BYTES ? 0 : readSync(file, tail, 0, END_BYTES, size - END_BYTES);
-    const found = read === END_BYTES ? readRecord(tail, 0) : null;
+    const found = read === END_BYTES && !whole ? readRecord(tail, 0) : null;
     if (found && 'end' in found.content) Object.assign(segment, found.content.end, { size });
     else scan(left, readFileSync(file));
     if (segment.size < size) truncateSync(path, segment.size);
@@ -42,7 +43,10 @@ function scan(left: LeftSegment, bytes: Buffer): void {
   const { segment } = left;
   for (let found = readRecord(bytes, 0); found; found = readRecord(bytes, segment.size)) {
     const { content } = found;
-    if ('end' in content) return;
+    if ('end' in content) {
+      segment.size = found.end;
+      return;
+    }
     if ('block' in content) {
       const { first_seq, marks, bytes } = content.block;
       if (first_seq !== segment.next_seq) return;

@@ -114,6 +114,7 @@ export class Transcript {
       this.#disk.give(bytes);
       this.#bytes -= bytes;
       await this.end();
+      await this.#dropEmpty();
       throw error;
     }
   }
@@ -123,10 +124,7 @@ export class Transcript {
     const [oldest] = this.#segments;
     if (oldest === undefined || oldest.busy) return false;
     this.#segments.shift();
-    this.#bytes -= oldest.size;
-    this.#disk.give(oldest.size);
-    this.#disk.removed(oldest);
-    void oldest.remove();
+    void this.#remove(oldest);
     return true;
   }
 
@@ -137,6 +135,21 @@ export class Transcript {
     if (last === undefined || !this.#segments.includes(last)) return;
     this.#bytes += bytes;
     this.#disk.give(-bytes);
+  }
+
+  /** A file that nothing could be written to is none: each attempt on a full disk begins another. */
+  async #dropEmpty(): Promise<void> {
+    const last = this.#segments.at(-1);
+    if (last === undefined || last.next_seq > last.first_seq) return;
+    this.#segments.pop();
+    await this.#remove(last); // the next one may have its name
+  }
+
+  async #remove(segment: Segment): Promise<void> {
+    this.#bytes -= segment.size;
+    this.#disk.give(segment.size);
+    this.#disk.removed(segment);
+    await segment.remove();
   }
 
   /** Gives up all of it; nothing is being written, or will be. */
