@@ -80,15 +80,11 @@ export class ProcessGroup {
     return sent;
   }
 
-  /** None for good once the leader's number was given out again, which the kernel does when the session is gone, or none was seen. */
+  /** None for good once the leader's number was given out again, which the kernel does when the session is gone. */
   #otherGroups(): number[] {
-    if (this.#session_gone || (this.#reaped && this.#numberReused())) {
-      this.#session_gone = true;
-      return [];
-    }
-    const groups = [...sessionGroups(this.#pid)].filter((group) => group !== this.#pid);
-    if (this.#reaped && groups.length === 0 && !this.alive()) this.#session_gone = true;
-    return groups;
+    this.#session_gone ||= this.#reaped && this.#numberReused();
+    if (this.#session_gone) return [];
+    return [...sessionGroups(this.#pid)].filter((group) => group !== this.#pid);
   }
 
   #numberReused(): boolean {

@@ -5,7 +5,7 @@ import { paintScreen } from './screen-paint.js';
 import { UnfinishedSequence } from './unfinished-sequence.js';
 import { internalsOf, openXTerm, type XTerm } from './xterm.js';
 
-/** Lines above the screen that are kept: they come back when the terminal becomes higher. */
+/** Lines above the screen that are kept, at most: they come back when the terminal becomes higher. */
 const SCROLLBACK_LINES = 100;
 
 /**
@@ -46,7 +46,7 @@ export class ScreenTerminal {
   #turn_began_at = 0;
 
   constructor(size: TtySize) {
-    const terminal = openXTerm(fits(size) ? size : {}, SCROLLBACK_LINES);
+    const terminal = openXTerm(fits(size) ? size : {}, scrollbackOf(size));
     terminal.onTitleChange((title) => {
       this.#title = title.slice(0, LONGEST_TITLE);
     });
@@ -88,8 +88,15 @@ export class ScreenTerminal {
   }
 
   /** Takes another size; one that is too large is passed over. */
-  resize({ cols, rows }: TtySize): void {
-    if ((cols !== this.#terminal.cols || rows !== this.#terminal.rows) && fits({ cols, rows })) this.#terminal.resize(cols, rows);
+  resize(size: TtySize): void {
+    const { cols, rows } = size;
+    const terminal = this.#terminal;
+    if ((cols === terminal.cols && rows === terminal.rows) || !fits(size)) return;
+    // It makes each line wider before it lets go of any: of 65,535 short ones 65,535 long ones, as much as the machine has.
+    if (terminal.rows * cols > 2 * MAX_SCREEN_CELLS) terminal.resize(terminal.cols, rows);
+    const scrollback = scrollbackOf(size);
+    if (scrollback !== terminal.options.scrollback) terminal.options.scrollback = scrollback;
+    terminal.resize(cols, rows);
   }
 
   show(): Shown {
@@ -120,6 +127,11 @@ export class ScreenTerminal {
 async function everythingElse(): Promise<void> {
   const ends_at = performance.now() + TURN_MS;
   for (let turn = 0; turn < TURNS && performance.now() < ends_at; turn++) await setImmediate();
+}
+
+/** Lines above the screen that are kept: no more than fit into the largest screen. */
+function scrollbackOf({ cols }: TtySize): number {
+  return Math.min(SCROLLBACK_LINES, Math.floor(MAX_SCREEN_CELLS / cols));
 }
 
 /** Whether a screen of that size can be kept. */

@@ -54,6 +54,24 @@ describe('hostile output', () => {
     expect(screen.show().text).toBe('here');
   });
 
+  test.each([
+    ['high and narrow', { cols: 3, rows: 65_535 }, { cols: 65_535, rows: 3 }],
+    ['of few cells', { cols: 1, rows: 65_535 }, { cols: 65_535, rows: 1 }],
+    ['not that narrow', { cols: 100, rows: 2_500 }, { cols: 2_500, rows: 100 }],
+  ])('a terminal that goes from one extreme to the other and back takes no more than it shows: %s', async (_, high, wide) => {
+    const screen = new ScreenTerminal(high);
+    await screen.write(Buffer.from('above\r\n'.repeat(high.rows)));
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    for (const size of [wide, high, wide, SIZE, high, SIZE, wide]) {
+      screen.resize(size);
+      await screen.write(Buffer.from('\x1b[2J\x1b[Hx'));
+      expect(screen.show()).toMatchObject({ text: 'x', cursor: { row: 0 } });
+      most = Math.max(most, process.memoryUsage().arrayBuffers);
+    }
+    expect(most - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
   test('the event loop turns while much is drawn', async () => {
     const screen = new ScreenTerminal(SIZE);
     let turns = 0;
